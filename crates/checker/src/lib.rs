@@ -1,0 +1,1 @@
+//! An independent proof that a schedule is legal and computes its limb program.

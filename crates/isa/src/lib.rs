@@ -1,0 +1,35 @@
+//! Limb programs, movement plans and schedules.
+//!
+//! A *limb* is one residue polynomial: N words modulo one prime. A
+//! [`LimbProgram`] is SSA dataflow over limbs, compute only: a table of
+//! [`Procedure`]s (one per homomorphic operation, level and variant) and the
+//! ordered [`Call`]s to them. Its [`FlatProgram`] view lists every instruction
+//! with its global priority. A [`MovementPlan`] adds loads, stores and
+//! evictions; a [`Schedule`] holds one instruction stream per component.
+//!
+//! For the same inputs all three compute identical limbs, because every
+//! instruction's result is an exact residue, in `[0, q)`, and may be expanded,
+//! reordered or moved but never rounded.
+//!
+//! Deliberately not here: how homomorphic operations become limb instructions
+//! (`schemes`), machine numbers (`machine`), and scheduling (`compiler`).
+
+mod builder;
+mod error;
+mod flat;
+mod limb;
+mod movement;
+mod op;
+mod procedure;
+mod program;
+mod schedule;
+
+pub use builder::{ProcedureBuilder, ProgramBuilder};
+pub use error::IsaError;
+pub use flat::{FlatProgram, NONE};
+pub use limb::{Domain, LimbType};
+pub use movement::{MovementPlan, Step, Traffic, TrafficClass};
+pub use op::{Op, OpShape};
+pub use procedure::{Inst, InstView, Procedure};
+pub use program::{Call, InputDecl, KeyDecl, LimbProgram, OutputDecl, Source};
+pub use schedule::{Component, DramContent, DramSlot, Entry, Link, Schedule, Stream, StreamOp};

@@ -1,0 +1,1 @@
+//! HE programs: graph, source spans, text form, verifier, and level, scale and noise analysis.

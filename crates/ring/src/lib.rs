@@ -1,0 +1,1 @@
+//! Modular arithmetic, NTT, automorphism, base conversion and samplers over limbs.

@@ -1,0 +1,1 @@
+//! Executes limb programs on CPU threads.

@@ -1,0 +1,1 @@
+//! CKKS and BGV: parameters, security, keys, encoding, encryption, and each operation as an emitter of limb instructions.

@@ -1,0 +1,1 @@
+//! What a user does: client, evaluator, compile, run, simulate, compare, explain.

@@ -1,0 +1,1 @@
+//! Executes schedules cycle by cycle on the values of the limbs.

@@ -1,0 +1,1 @@
+//! Versioned formats for parameters, keys, ciphertexts and programs, safe on hostile bytes.
