@@ -170,6 +170,9 @@ pub struct Schedule {
     pub dram: Vec<DramSlot>,
     /// The streams.
     pub streams: Vec<Stream>,
-    /// The cycle at which the last component finishes.
+    /// The cycle at which the last component finishes: the largest, over all
+    /// entries that start at t, of: the end of the write of a compute's result
+    /// (`w + occupancy`); `t + span` of a read, write, route or load;
+    /// `t + span + latency` of a store (its slot may be loaded from then on).
     pub cycles: u64,
 }

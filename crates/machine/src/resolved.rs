@@ -32,6 +32,14 @@
 //! register file has `net_reads` and `net_writes` network ports, a bank `reads`
 //! and `writes` (or, if `single_port`, one port for both); each is busy for the
 //! span of its transfer.
+//!
+//! Streams are told apart by where and when they appear, so no two may appear in
+//! the same cycle on one input port of a link (from one cluster or bank into one
+//! crossbar or channel, or from one channel to one bank). Every stream is taken
+//! by somebody: a read without a route or store, or a route or load without a
+//! write, is an error. Register files and banks have a latency of at least one
+//! cycle. Writes into one slot do not cross: the later one starts and ends later.
+//! An input or output limb has exactly one off-chip slot.
 
 use cyclotron_isa::Op;
 
