@@ -1,0 +1,270 @@
+//! Noise analysis.
+//!
+//! CKKS: `variance` is E|e(zeta)|^2, the mean square of a slot's error in scaled
+//! units, for the worst slot. BGV: the variance of a coefficient of the phase
+//! `m + t e`. Errors of different operations count as independent.
+//!
+//! A uniform, *uncentred* residue polynomial has mean q/2 in every coefficient;
+//! the polynomial 1 + x + ... + x^(N-1) is 2 / (1 - zeta) at a slot, up to
+//! 2N/pi at slot 0. That peak is why hybrid key switching, rescaling and modulus
+//! switching centre their digits, and why Listing 1, printed without centring,
+//! costs CKKS some seven bits more in slot 0 than elsewhere.
+
+use std::f64::consts::PI;
+
+use crate::chain::{ChainSpec, KeySwitch, log2};
+use crate::error::ProgramError;
+use crate::graph::{Graph, Scheme};
+use crate::placed::{PlacedGraph, PlacedOp};
+
+/// CKKS: the error that no slot exceeds, in standard deviations of its real part.
+const CKKS_TAIL: f64 = 4.5;
+/// BGV: the noise that no coefficient exceeds, in standard deviations; beyond 2^-40 for any N.
+const BGV_TAIL: f64 = 12.0;
+
+/// Noise of one placed node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeNoise {
+    /// log2 of the error bound: CKKS of a slot, in scaled units; BGV of a coefficient of `m + t e`.
+    pub noise_bits: f64,
+    /// log2 of the modulus minus what value and noise take; negative means overflow.
+    pub margin_bits: f64,
+    /// CKKS: log2 of magnitude over error. BGV: infinite, its results are exact.
+    pub precision_bits: f64,
+}
+
+/// Noise of every placed node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoiseReport {
+    /// By placed node.
+    pub nodes: Vec<NodeNoise>,
+}
+
+/// How operations change the variance.
+pub(crate) struct Transfer<'a> {
+    chain: &'a ChainSpec,
+    n: f64,
+    /// Square of t (1 for CKKS).
+    t2: f64,
+    /// Factor from a coefficient's variance to the tracked one: N for CKKS slots, 1 for BGV.
+    spread: f64,
+}
+
+impl<'a> Transfer<'a> {
+    #[expect(clippy::cast_precision_loss, reason = "noise is an estimate")]
+    pub(crate) fn new(chain: &'a ChainSpec) -> Self {
+        let n = chain.n() as f64;
+        let (t2, spread) = match chain.scheme {
+            Scheme::Ckks => (1.0, n),
+            Scheme::Bgv {
+                plaintext_modulus: t,
+            } => ((t as f64).powi(2), 1.0),
+        };
+        Self {
+            chain,
+            n,
+            t2,
+            spread,
+        }
+    }
+
+    /// A fresh secret-key encryption, encoding included.
+    pub(crate) fn fresh(&self) -> f64 {
+        self.spread * self.t2 * (self.chain.sigma.powi(2) + 1.0 / 12.0)
+    }
+
+    /// Rounding to an integer polynomial of a two-part ciphertext.
+    pub(crate) fn rounding(&self) -> f64 {
+        self.spread * self.t2 / 12.0 * (1.0 + self.n * self.chain.secret_variance)
+    }
+
+    /// Tensor product; `a`, `b` are (variance, scaled magnitude).
+    pub(crate) fn tensor(&self, a: (f64, f64), b: (f64, f64)) -> f64 {
+        match self.chain.scheme {
+            Scheme::Ckks => a.0 * b.1.powi(2) + b.0 * a.1.powi(2) + a.0 * b.0,
+            Scheme::Bgv { .. } => 2.0 * self.n * a.0 * b.0,
+        }
+    }
+
+    /// Product with an encoded plaintext: `ct` as above, `plain` its scaled magnitude.
+    pub(crate) fn mul_plain(&self, ct: (f64, f64), plain: f64) -> f64 {
+        match self.chain.scheme {
+            Scheme::Ckks => ct.0 * plain.powi(2) + (ct.1.powi(2) + ct.0) * self.n / 12.0,
+            Scheme::Bgv { .. } => self.n * ct.0 * self.t2 / 12.0,
+        }
+    }
+
+    /// Rescale or modulus switch by the prime `q`.
+    #[expect(clippy::cast_precision_loss, reason = "noise is an estimate")]
+    pub(crate) fn rescale(&self, variance: f64, q: u64) -> f64 {
+        variance / (q as f64).powi(2) + self.rounding()
+    }
+
+    /// What a key switch at `level` adds.
+    pub(crate) fn key_switch(&self, variant: KeySwitch, level: usize) -> f64 {
+        let sigma2 = self.chain.sigma.powi(2);
+        let data = &self.chain.moduli[..level];
+        match variant {
+            KeySwitch::Listing1 => {
+                let peak = match self.chain.scheme {
+                    Scheme::Ckks => (self.n / PI).powi(2) + self.n / 12.0,
+                    Scheme::Bgv { .. } => self.n / 3.0,
+                };
+                let digits: f64 = data.iter().map(|&q| (2.0 * log2(q)).exp2()).sum();
+                self.spread * self.t2 * digits * peak * sigma2
+            }
+            KeySwitch::Hybrid => {
+                let p2 = (2.0 * self.chain.log_p()).exp2();
+                let digits: f64 = data
+                    .chunks(self.chain.digit_limbs)
+                    .map(|digit| {
+                        let bits: f64 = digit.iter().map(|&q| log2(q)).sum();
+                        limbs(digit.len()) * (2.0 * bits).exp2() / 12.0
+                    })
+                    .sum();
+                let errors = self.spread * self.t2 * digits * self.n * sigma2 / p2;
+                errors + limbs(self.chain.special.len()) * self.rounding()
+            }
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "limb counts are small")]
+fn limbs(count: usize) -> f64 {
+    count as f64
+}
+
+/// Noise of every placed node. `magnitudes` are those of the graph's nodes;
+/// `variant` gives the key-switch variant of a placed node that needs one.
+#[must_use]
+pub fn noise(
+    placed: &PlacedGraph,
+    chain: &ChainSpec,
+    magnitudes: &[f64],
+    plain_magnitude: impl Fn(u32) -> f64,
+    variant: impl Fn(u32) -> KeySwitch,
+) -> NoiseReport {
+    let transfer = Transfer::new(chain);
+    let mut variances: Vec<f64> = Vec::with_capacity(placed.nodes.len());
+    let mut nodes = Vec::with_capacity(placed.nodes.len());
+    for (index, node) in placed.nodes.iter().enumerate() {
+        let scaled = |i: u32| {
+            let node = &placed.nodes[i as usize];
+            (
+                variances[i as usize],
+                magnitudes[node.origin as usize] * node.scale,
+            )
+        };
+        let index = u32::try_from(index).expect("fewer than 2^32 nodes");
+        let var = |i: u32| variances[i as usize];
+        let variance = match node.op {
+            PlacedOp::Input { .. } => transfer.fresh(),
+            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } if a == b => 4.0 * var(a),
+            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => var(a) + var(b),
+            PlacedOp::Tensor { a, b } => transfer.tensor(scaled(a), scaled(b)),
+            PlacedOp::AddPlain { ct, .. } | PlacedOp::AddConst { ct, .. } => {
+                var(ct) + transfer.spread * transfer.t2 / 12.0
+            }
+            PlacedOp::MulPlain { ct, plain, scale } => {
+                let scale = match scale {
+                    crate::placed::PlainScale::Scale(s) => s,
+                    crate::placed::PlainScale::Factor(_) => 1.0,
+                };
+                transfer.mul_plain(scaled(ct), plain_magnitude(plain) * scale)
+            }
+            PlacedOp::MulConst { ct, value } => {
+                let rounding = match chain.scheme {
+                    Scheme::Ckks => scaled(ct).1.powi(2) / 12.0,
+                    Scheme::Bgv { .. } => 0.0,
+                };
+                var(ct) * value.powi(2) + rounding
+            }
+            PlacedOp::Relinearize { ct } | PlacedOp::Automorphism { ct, .. } => {
+                var(ct) + transfer.key_switch(variant(index), node.level)
+            }
+            PlacedOp::Rescale { ct } => {
+                let from = placed.nodes[ct as usize].level;
+                transfer.rescale(var(ct), chain.dropped(from))
+            }
+            PlacedOp::Neg { ct } | PlacedOp::Drop { ct } | PlacedOp::Output { ct, .. } => var(ct),
+        };
+        variances.push(variance);
+        let magnitude = magnitudes[node.origin as usize];
+        nodes.push(node_noise(
+            chain, variance, magnitude, node.scale, node.level,
+        ));
+    }
+    NoiseReport { nodes }
+}
+
+fn node_noise(
+    chain: &ChainSpec,
+    variance: f64,
+    magnitude: f64,
+    scale: f64,
+    level: usize,
+) -> NodeNoise {
+    let log_q = chain.log_q(level);
+    match chain.scheme {
+        Scheme::Ckks => {
+            let error = CKKS_TAIL * (variance / 2.0).sqrt();
+            NodeNoise {
+                noise_bits: error.log2(),
+                margin_bits: log_q - 1.0 - (magnitude * scale + error).log2(),
+                precision_bits: (magnitude * scale / error).log2(),
+            }
+        }
+        Scheme::Bgv { .. } => {
+            let bound = BGV_TAIL * variance.sqrt();
+            NodeNoise {
+                noise_bits: bound.log2(),
+                margin_bits: log_q - 1.0 - bound.log2(),
+                precision_bits: f64::INFINITY,
+            }
+        }
+    }
+}
+
+impl NoiseReport {
+    /// Checks that no value overflows its modulus and that every output has the wished precision.
+    ///
+    /// # Errors
+    /// [`ProgramError::Overflow`] and [`ProgramError::Imprecise`], with the user's line.
+    pub fn check(
+        &self,
+        graph: &Graph,
+        placed: &PlacedGraph,
+        chain: &ChainSpec,
+        precision_bits: f64,
+    ) -> Result<(), ProgramError> {
+        for (node, noise) in placed.nodes.iter().zip(&self.nodes) {
+            if noise.margin_bits < 0.0 {
+                let has = chain.log_q(node.level);
+                return Err(ProgramError::Overflow {
+                    place: graph.place_of(node.origin),
+                    op: node.op.name().to_owned(),
+                    needs: has - noise.margin_bits,
+                    has,
+                    level: node.level,
+                    fix: format!(
+                        "give the program more limbs (it has {}), or a smaller scale",
+                        chain.limbs()
+                    ),
+                });
+            }
+            if let PlacedOp::Output { output, .. } = node.op
+                && noise.precision_bits < precision_bits
+            {
+                return Err(ProgramError::Imprecise {
+                    place: graph.place_of(node.origin),
+                    output: graph.outputs[output as usize].clone(),
+                    has: noise.precision_bits,
+                    needs: precision_bits,
+                    fix: "raise scale_bits, give weights a larger scale, or ask for less precision"
+                        .to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
