@@ -48,13 +48,17 @@ impl Graph {
         }
         if !self.measured.is_empty() {
             out.push_str("measured");
-            self.for m in measured.iter() { let _ = write!(out, " {m:?}"); }
+            for m in &self.measured {
+                let _ = write!(out, " {m:?}");
+            }
             out.push('\n');
         }
         for (index, node) in self.nodes.iter().enumerate() {
             let _ = write!(out, "%{index} = {}", node.op.name());
             let (args, count) = node.op.args();
-            for arg in &args[..count] { let _ = write!(out, " %{arg}"); }
+            for arg in &args[..count] {
+                let _ = write!(out, " %{arg}");
+            }
             print_attributes(&mut out, node.op);
             let _ = writeln!(out, " @{}:{}", node.span.file, node.span.line);
         }
@@ -97,7 +101,9 @@ fn print_plain(out: &mut String, plain: &PlainOperand) {
         None => out.push_str(" runtime"),
         Some(values) => {
             out.push_str(" values");
-            for v in values.iter() { let _ = write!(out, " {v:?}"); }
+            for v in values.iter() {
+                let _ = write!(out, " {v:?}");
+            }
         }
     }
     out.push('\n');
