@@ -23,6 +23,10 @@ mod op;
 mod procedure;
 mod program;
 mod schedule;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod text;
+mod verify;
 
 pub use builder::{ProcedureBuilder, ProgramBuilder};
 pub use error::IsaError;
@@ -33,3 +37,4 @@ pub use op::{Op, OpShape};
 pub use procedure::{Inst, InstView, Procedure};
 pub use program::{Call, InputDecl, KeyDecl, LimbProgram, OutputDecl, Source};
 pub use schedule::{Component, DramContent, DramSlot, Entry, Link, Schedule, Stream, StreamOp};
+pub use verify::verify;
