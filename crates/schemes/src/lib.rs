@@ -1,6 +1,7 @@
 //! CKKS and BGV: parameters, security, keys, encoding, encryption, and each
 //! operation as an emitter of limb instructions.
 
+pub mod emit;
 mod error;
 mod key_spec;
 mod params;

@@ -1,0 +1,236 @@
+//! Key switching: F1's Listing 1 and hybrid.
+
+use cyclotron_isa::{LimbType, ProcedureBuilder};
+
+use super::basis_conversion::{Base, divide_by};
+use super::{Ct, EmitContext, modulus_index};
+use crate::key_spec::KeyVariant;
+
+/// A limb of a hint, by digit, polynomial (0 or 1) and position in the extended chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct HintLimb {
+    /// Digit of the gadget decomposition.
+    pub digit: u16,
+    /// 0 for b, 1 for a.
+    pub poly: u8,
+    /// Position in the extended chain.
+    pub limb: u16,
+}
+
+/// The hint limbs that a key switch at `level` reads, in the order of its
+/// parameters: digit by digit, for each the limbs of b and then of a.
+#[must_use]
+pub fn hint_limbs(ctx: &EmitContext, variant: KeyVariant, level: usize) -> Vec<HintLimb> {
+    let targets = targets(ctx, variant, level);
+    let digits = variant.digits_at(&ctx.params, level);
+    let mut limbs = Vec::with_capacity(2 * digits * targets.len());
+    for digit in 0..digits {
+        for poly in 0..2 {
+            limbs.extend(targets.iter().map(|&limb| HintLimb {
+                digit: modulus_index(digit),
+                poly,
+                limb,
+            }));
+        }
+    }
+    limbs
+}
+
+/// The primes that the product with the hint is computed modulo.
+fn targets(ctx: &EmitContext, variant: KeyVariant, level: usize) -> Vec<u16> {
+    let mut moduli = ctx.data(level);
+    if variant == KeyVariant::Hybrid {
+        moduli.extend(ctx.special());
+    }
+    moduli
+}
+
+/// Three parts to two. Parameters: the ciphertext, then the hint's limbs.
+///
+/// # Cost
+/// A key switch at that level; see [`automorphism`].
+pub fn relinearize(
+    ctx: &EmitContext,
+    b: &mut ProcedureBuilder<'_>,
+    variant: KeyVariant,
+    x: &Ct,
+) -> Ct {
+    let hints = hint_params(ctx, b, variant, x[0].len());
+    let [u0, u1] = key_switch(ctx, b, variant, &x[2], &hints);
+    let sum = |b: &mut ProcedureBuilder<'_>, x: &[u32], u: Vec<u32>| {
+        x.iter().zip(u).map(|(&x, u)| b.add(x, u)).collect()
+    };
+    vec![sum(b, &x[0], u0), sum(b, &x[1], u1)]
+}
+
+/// The automorphism x -> x^k and the key switch back. Parameters: the
+/// two-part ciphertext, then the hint's limbs.
+///
+/// # Cost
+/// 2 l automorphisms, l additions and a key switch. Listing 1: l INTT, l (l - 1)
+/// NTT, 2 l^2 multiplications, 2 l (l - 1) additions. Hybrid with K special
+/// primes and beta digits: l + 2 K INTT, beta (l + K) - l + 2 l NTT,
+/// 2 beta (l + K) multiplications, and the base conversions.
+pub fn automorphism(
+    ctx: &EmitContext,
+    b: &mut ProcedureBuilder<'_>,
+    variant: KeyVariant,
+    x: &Ct,
+    k: u32,
+) -> Ct {
+    let hints = hint_params(ctx, b, variant, x[0].len());
+    let c1: Vec<u32> = x[1].iter().map(|&u| b.aut(u, k)).collect();
+    let [u0, u1] = key_switch(ctx, b, variant, &c1, &hints);
+    let add = |(&c0, u): (&u32, u32)| {
+        let moved = b.aut(c0, k);
+        b.add(moved, u)
+    };
+    vec![x[0].iter().zip(u0).map(add).collect(), u1]
+}
+
+/// Hint limbs as local values, `[digit][poly][target]`.
+type Hints = Vec<[Vec<u32>; 2]>;
+
+fn hint_params(
+    ctx: &EmitContext,
+    b: &mut ProcedureBuilder<'_>,
+    variant: KeyVariant,
+    level: usize,
+) -> Hints {
+    let targets = targets(ctx, variant, level);
+    let mut poly = || {
+        targets
+            .iter()
+            .map(|&m| b.param(LimbType::eval(m)))
+            .collect::<Vec<u32>>()
+    };
+    (0..variant.digits_at(&ctx.params, level))
+        .map(|_| [poly(), poly()])
+        .collect()
+}
+
+fn key_switch(
+    ctx: &EmitContext,
+    b: &mut ProcedureBuilder<'_>,
+    variant: KeyVariant,
+    x: &[u32],
+    hints: &Hints,
+) -> [Vec<u32>; 2] {
+    match variant {
+        KeyVariant::Listing1 => listing1(ctx, b, x, hints),
+        KeyVariant::Hybrid => hybrid(ctx, b, x, hints),
+    }
+}
+
+/// F1's Listing 1: every limb is a digit, read uncentred modulo every prime.
+///
+/// # References
+/// F1 (MICRO 2021), Listing 1; the limb's own prime reuses the input, as printed.
+fn listing1(
+    ctx: &EmitContext,
+    b: &mut ProcedureBuilder<'_>,
+    x: &[u32],
+    hints: &Hints,
+) -> [Vec<u32>; 2] {
+    let y: Vec<u32> = x.iter().map(|&limb| b.intt(limb)).collect();
+    inner_products(b, &ctx.data(x.len()), hints, |b, digit, target| {
+        if digit == usize::from(target) {
+            x[digit]
+        } else {
+            b.ntt(target, y[digit])
+        }
+    })
+}
+
+/// Hybrid key switching with centred digits of alpha limbs and special primes.
+///
+/// # References
+/// Han and Ki, *Better Bootstrapping for Approximate Homomorphic Encryption*
+/// (CT-RSA 2020), Section 3. Here digits are centred, and a digit of one limb
+/// is converted exactly.
+fn hybrid(
+    ctx: &EmitContext,
+    b: &mut ProcedureBuilder<'_>,
+    x: &[u32],
+    hints: &Hints,
+) -> [Vec<u32>; 2] {
+    let level = x.len();
+    let data = ctx.data(level);
+    let special = ctx.special();
+    let targets = targets(ctx, KeyVariant::Hybrid, level);
+    let coefficients: Vec<u32> = x.iter().map(|&limb| b.intt(limb)).collect();
+    let ranges: Vec<_> = (0..hints.len())
+        .map(|d| KeyVariant::Hybrid.digit_range(&ctx.params, d, level))
+        .collect();
+    let bases: Vec<Base<'_>> = ranges
+        .iter()
+        .map(|range| Base::new(ctx, &data[range.clone()], 1))
+        .collect();
+    let prepared: Vec<Vec<u32>> = ranges
+        .iter()
+        .zip(&bases)
+        .map(|(range, base)| base.prepare(b, &coefficients[range.clone()]))
+        .collect();
+    // Digits of several limbs are converted to all primes at once, digits of one limb on demand.
+    let converted: Vec<Vec<Option<u32>>> = (0..hints.len())
+        .map(|d| {
+            let mut limbs = vec![None; targets.len()];
+            if ranges[d].len() > 1 {
+                let outside: Vec<usize> = (0..targets.len())
+                    .filter(|j| !ranges[d].contains(j))
+                    .collect();
+                let moduli: Vec<u16> = outside.iter().map(|&j| targets[j]).collect();
+                for (limb, j) in bases[d]
+                    .convert(b, &prepared[d], &moduli)
+                    .into_iter()
+                    .zip(outside)
+                {
+                    limbs[j] = Some(limb);
+                }
+            }
+            limbs
+        })
+        .collect();
+    let sums = inner_products(b, &targets, hints, |b, d, target| {
+        let j = targets
+            .iter()
+            .position(|&m| m == target)
+            .expect("a target of this switch");
+        if ranges[d].contains(&j) {
+            return x[j];
+        }
+        let limb =
+            converted[d][j].unwrap_or_else(|| bases[d].convert(b, &prepared[d], &[target])[0]);
+        b.ntt(target, limb)
+    });
+    sums.map(|sum| {
+        let (kept, dropped) = sum.split_at(level);
+        divide_by(ctx, b, (kept, &data), (dropped, &special))
+    })
+}
+
+/// For every target prime, the inner products of the digits with both polynomials
+/// of the hint. Target by target, so that few digits live at once.
+fn inner_products(
+    b: &mut ProcedureBuilder<'_>,
+    targets: &[u16],
+    hints: &Hints,
+    mut digit_limb: impl FnMut(&mut ProcedureBuilder<'_>, usize, u16) -> u32,
+) -> [Vec<u32>; 2] {
+    let mut sums = [
+        Vec::with_capacity(targets.len()),
+        Vec::with_capacity(targets.len()),
+    ];
+    for (j, &target) in targets.iter().enumerate() {
+        let digits: Vec<u32> = (0..hints.len()).map(|d| digit_limb(b, d, target)).collect();
+        for (poly, sum) in sums.iter_mut().enumerate() {
+            let pairs: Vec<(u32, u32)> = digits
+                .iter()
+                .zip(hints)
+                .map(|(&digit, hint)| (digit, hint[poly][j]))
+                .collect();
+            sum.push(b.dot(target, &pairs));
+        }
+    }
+    sums
+}
