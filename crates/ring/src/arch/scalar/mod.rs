@@ -1,0 +1,79 @@
+//! Portable kernels: the definition of every operation.
+
+pub mod elementwise;
+pub mod inner_product;
+pub mod ntt;
+
+use crate::arch::Backend;
+use crate::modulus::Modulus;
+use crate::twiddles::Twiddles;
+use crate::word::Word;
+
+/// The portable back end of one prime.
+pub struct Scalar<W: Word> {
+    modulus: Modulus,
+    twiddles: Twiddles<W>,
+}
+
+impl<W: Word> Scalar<W> {
+    /// Tables for the prime at degree 2^`log_n`.
+    pub fn new(modulus: Modulus, log_n: u32) -> Self {
+        let twiddles = Twiddles::new(&modulus, log_n, |w| {
+            W::from_u64(modulus.companion(w, W::BITS))
+        });
+        Self { modulus, twiddles }
+    }
+}
+
+impl<W: Word> Backend<W> for Scalar<W> {
+    fn name(&self) -> &'static str {
+        "scalar"
+    }
+
+    fn modulus(&self) -> &Modulus {
+        &self.modulus
+    }
+
+    fn ntt(&self, data: &mut [W]) {
+        ntt::forward(&self.modulus, &self.twiddles, data);
+    }
+
+    fn intt(&self, data: &mut [W]) {
+        ntt::inverse(&self.modulus, &self.twiddles, data);
+    }
+}
+
+/// A constant factor with its companion (see [`crate::modulus`]).
+#[derive(Clone, Copy)]
+pub struct Factor<W: Word> {
+    w: W,
+    companion: W,
+}
+
+impl<W: Word> Factor<W> {
+    /// The factor `w` in `[0, q)`.
+    pub fn new(modulus: &Modulus, w: u64) -> Self {
+        Self {
+            w: W::from_u64(w),
+            companion: W::from_u64(modulus.companion(w, W::BITS)),
+        }
+    }
+
+    /// A factor whose companion is known.
+    #[inline(always)]
+    pub fn with_companion(w: W, companion: W) -> Self {
+        Self { w, companion }
+    }
+
+    /// `x w mod q` for any word x.
+    #[inline(always)]
+    pub fn mul(self, q: u64, x: W) -> u64 {
+        let estimate = x.mul_hi(self.companion).to_u64();
+        // For 32-bit words exact, for 64-bit words modulo 2^64; below 2q either way.
+        let rest = x
+            .to_u64()
+            .wrapping_mul(self.w.to_u64())
+            .wrapping_sub(estimate.wrapping_mul(q));
+        if rest >= q { rest - q } else { rest }
+    }
+}

@@ -1,0 +1,66 @@
+//! Negacyclic transforms, every intermediate value canonical.
+//!
+//! Forward: Cooley-Tukey butterflies `(x, y) -> (x + w y, x - w y)`. The stage
+//! with m groups splits each group of N/m values modulo `X^(N/m) - w^2` into
+//! two modulo `X^(N/2m) -+ w`, w the twiddle m + i of group i; after log2 N
+//! stages index i holds the value at the root `psi^(2 brv(i) + 1)`.
+//!
+//! Inverse: the same stages backwards with Gentleman-Sande butterflies
+//! `(x, y) -> (x + y, (x - y) / w)`, and a division by N at the end. It reads
+//! the same table: `1 / w[m + i] = -w[2m - 1 - i]`.
+//!
+//! # References
+//! Longa and Naehrig, "Speeding up the Number Theoretic Transform for Faster
+//! Ideal Lattice-Based Cryptography", CANS 2016.
+
+use crate::arch::scalar::Factor;
+use crate::modulus::Modulus;
+use crate::twiddles::Twiddles;
+use crate::word::Word;
+
+/// Coefficient to evaluation domain; any words in, canonical out.
+pub fn forward<W: Word>(modulus: &Modulus, twiddles: &Twiddles<W>, data: &mut [W]) {
+    for x in data.iter_mut() {
+        *x = W::from_u64(modulus.reduce(x.to_u64()));
+    }
+    let mut groups = 1;
+    while groups < data.len() {
+        let half = data.len() / groups / 2;
+        for (i, group) in data.chunks_exact_mut(2 * half).enumerate() {
+            let (w, companion) = twiddles.get(groups + i);
+            let factor = Factor::with_companion(w, companion);
+            let (low, high) = group.split_at_mut(half);
+            for (x, y) in low.iter_mut().zip(high) {
+                let product = factor.mul(modulus.value(), *y);
+                let even = x.to_u64();
+                *x = W::from_u64(modulus.add(even, product));
+                *y = W::from_u64(modulus.sub(even, product));
+            }
+        }
+        groups *= 2;
+    }
+}
+
+/// Evaluation to coefficient domain; canonical in and out.
+pub fn inverse<W: Word>(modulus: &Modulus, twiddles: &Twiddles<W>, data: &mut [W]) {
+    let mut groups = data.len() / 2;
+    while groups >= 1 {
+        let half = data.len() / groups / 2;
+        for (i, group) in data.chunks_exact_mut(2 * half).enumerate() {
+            let (w, companion) = twiddles.get(2 * groups - 1 - i);
+            let factor = Factor::with_companion(w, companion);
+            let (low, high) = group.split_at_mut(half);
+            for (x, y) in low.iter_mut().zip(high) {
+                let (a, b) = (x.to_u64(), y.to_u64());
+                *x = W::from_u64(modulus.add(a, b));
+                // The sign of 1 / w is folded into the difference.
+                *y = W::from_u64(factor.mul(modulus.value(), W::from_u64(modulus.sub(b, a))));
+            }
+        }
+        groups /= 2;
+    }
+    let n_inverse = Factor::new(modulus, twiddles.n_inverse());
+    for x in data.iter_mut() {
+        *x = W::from_u64(n_inverse.mul(modulus.value(), *x));
+    }
+}

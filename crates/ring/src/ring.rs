@@ -1,0 +1,307 @@
+//! The ring `Z_q[x] / (x^N + 1)` modulo each prime of a chain.
+
+use rayon::prelude::*;
+
+use crate::arch::Backend;
+use crate::automorphism;
+use crate::error::RingError;
+use crate::modulus::Modulus;
+use crate::primes::is_prime;
+use crate::simd::Simd;
+use crate::word::Word;
+
+/// Words per tile of a base conversion: a tile of every source stays in cache
+/// while all destinations read it.
+const TILE: usize = 512;
+
+/// Limb arithmetic at one degree N for a list of primes, numbered from 0.
+///
+/// # Layout
+/// A limb is a slice of N words. Coefficient domain: index i holds the
+/// coefficient of x^i. Evaluation domain: index i holds the value at
+/// `psi^(2 brv(i) + 1)`, brv the reversal of log2 N bits, psi the least
+/// primitive 2N-th root of unity modulo the prime.
+///
+/// # Ranges
+/// Results are canonical, in `[0, q)`. Operands are canonical unless they may
+/// be *any words*: those are reduced on the way in.
+///
+/// # Panics
+/// Every operation panics if a slice has another length than N or a prime's
+/// number is out of range. Operands that should be canonical and are not give
+/// unspecified words, never undefined behaviour.
+pub struct Ring<W: Word> {
+    log_n: u32,
+    simd: Simd,
+    limbs: Vec<Box<dyn Backend<W>>>,
+}
+
+impl<W: Word> Ring<W> {
+    /// The least supported log2 N.
+    pub const LOG_N_MIN: u32 = 4;
+    /// The greatest supported log2 N.
+    pub const LOG_N_MAX: u32 = 17;
+
+    /// The ring of degree 2^`log_n` over distinct primes = 1 mod 2N, below
+    /// 2^32 for 32-bit words and below 2^61 for 64-bit words.
+    ///
+    /// # Cost
+    /// About 3 N multiplications a prime (on all threads), 2 N words a prime.
+    ///
+    /// # Errors
+    /// Says which argument to change: degree, prime, or SIMD path.
+    pub fn new(log_n: u32, primes: &[u64], simd: Simd) -> Result<Self, RingError> {
+        if !(Self::LOG_N_MIN..=Self::LOG_N_MAX).contains(&log_n) {
+            return Err(RingError::LogNOutOfRange {
+                log_n,
+                min: Self::LOG_N_MIN,
+                max: Self::LOG_N_MAX,
+            });
+        }
+        let simd = simd.require()?;
+        for (i, &q) in primes.iter().enumerate() {
+            check_prime::<W>(q, log_n)?;
+            if primes[..i].contains(&q) {
+                return Err(RingError::DuplicateModulus { modulus: q });
+            }
+        }
+        let limbs = primes
+            .par_iter()
+            .map(|&q| W::backend(simd, Modulus::new(q), log_n))
+            .collect();
+        Ok(Self { log_n, simd, limbs })
+    }
+
+    /// The degree N.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        1 << self.log_n
+    }
+
+    /// log2 of the degree.
+    #[must_use]
+    pub fn log_n(&self) -> u32 {
+        self.log_n
+    }
+
+    /// The SIMD path of the kernels.
+    #[must_use]
+    pub fn simd(&self) -> Simd {
+        self.simd
+    }
+
+    /// Number of primes.
+    #[must_use]
+    pub fn moduli_count(&self) -> usize {
+        self.limbs.len()
+    }
+
+    /// Prime number `m`.
+    #[must_use]
+    pub fn modulus(&self, m: usize) -> u64 {
+        self.arithmetic(m).value()
+    }
+
+    /// Arithmetic on single residues modulo prime `m`.
+    #[must_use]
+    pub fn arithmetic(&self, m: usize) -> &Modulus {
+        self.limb(m).modulus()
+    }
+
+    /// The name of the kernels that serve prime `m`.
+    #[must_use]
+    pub fn kernels(&self, m: usize) -> &'static str {
+        self.limb(m).name()
+    }
+
+    /// Coefficient to evaluation domain; any words.
+    pub fn ntt(&self, m: usize, dst: &mut [W], src: &[W]) {
+        self.check(&[dst, src]);
+        dst.copy_from_slice(src);
+        self.limb(m).ntt(dst);
+    }
+
+    /// Coefficient to evaluation domain in place; any words.
+    pub fn ntt_in_place(&self, m: usize, data: &mut [W]) {
+        self.check(&[data]);
+        self.limb(m).ntt(data);
+    }
+
+    /// Evaluation to coefficient domain, division by N included.
+    pub fn intt(&self, m: usize, dst: &mut [W], src: &[W]) {
+        self.check(&[dst, src]);
+        dst.copy_from_slice(src);
+        self.limb(m).intt(dst);
+    }
+
+    /// Evaluation to coefficient domain in place, division by N included.
+    pub fn intt_in_place(&self, m: usize, data: &mut [W]) {
+        self.check(&[data]);
+        self.limb(m).intt(data);
+    }
+
+    /// `a + b`.
+    pub fn add(&self, m: usize, dst: &mut [W], a: &[W], b: &[W]) {
+        self.check(&[dst, a, b]);
+        self.limb(m).add(dst, a, b);
+    }
+
+    /// `a - b`.
+    pub fn sub(&self, m: usize, dst: &mut [W], a: &[W], b: &[W]) {
+        self.check(&[dst, a, b]);
+        self.limb(m).sub(dst, a, b);
+    }
+
+    /// `-a`.
+    pub fn neg(&self, m: usize, dst: &mut [W], a: &[W]) {
+        self.check(&[dst, a]);
+        self.limb(m).neg(dst, a);
+    }
+
+    /// `a b`, index by index; any words.
+    pub fn mul(&self, m: usize, dst: &mut [W], a: &[W], b: &[W]) {
+        self.check(&[dst, a, b]);
+        self.limb(m).mul(dst, a, b);
+    }
+
+    /// `a + c` at every index; any integer c.
+    pub fn add_c(&self, m: usize, dst: &mut [W], a: &[W], c: u64) {
+        self.check(&[dst, a]);
+        let limb = self.limb(m);
+        limb.add_c(dst, a, limb.modulus().reduce(c));
+    }
+
+    /// `a c` at every index; a any words, any integer c.
+    pub fn mul_c(&self, m: usize, dst: &mut [W], a: &[W], c: u64) {
+        self.check(&[dst, a]);
+        let limb = self.limb(m);
+        limb.mul_c(dst, a, limb.modulus().reduce(c));
+    }
+
+    /// `acc + a b`; a and b any words.
+    pub fn mac(&self, m: usize, dst: &mut [W], acc: &[W], a: &[W], b: &[W]) {
+        self.check(&[dst, acc, a, b]);
+        self.limb(m).mac(dst, acc, a, b);
+    }
+
+    /// `(a - b) c`; any integer c.
+    pub fn sub_mul_c(&self, m: usize, dst: &mut [W], a: &[W], b: &[W], c: u64) {
+        self.check(&[dst, a, b]);
+        let limb = self.limb(m);
+        limb.sub_mul_c(dst, a, b, limb.modulus().reduce(c));
+    }
+
+    /// The sum of the products of all pairs, index by index; any words; 0 if
+    /// there is no pair.
+    pub fn dot(&self, m: usize, dst: &mut [W], pairs: &[(&[W], &[W])]) {
+        self.check(&[dst]);
+        for (a, b) in pairs {
+            self.check(&[a, b]);
+        }
+        self.limb(m).dot(dst, pairs);
+    }
+
+    /// Base conversion: `dsts[j] = sum_i srcs[i] matrix[i][j]` modulo prime
+    /// `dst_moduli[j]`; sources any words, read as integers.
+    ///
+    /// # Layout
+    /// `matrix` is row-major by source: entry (i, j) at `i * dsts.len() + j`;
+    /// any integers.
+    ///
+    /// # Panics
+    /// Also if the matrix or `dst_moduli` has another size.
+    pub fn bconv(
+        &self,
+        dst_moduli: &[usize],
+        dsts: &mut [&mut [W]],
+        srcs: &[&[W]],
+        matrix: &[u64],
+    ) {
+        assert_eq!(dst_moduli.len(), dsts.len(), "one prime per destination");
+        assert_eq!(
+            matrix.len(),
+            srcs.len() * dsts.len(),
+            "the matrix is sources x destinations"
+        );
+        self.check(srcs);
+        dsts.iter().for_each(|dst| self.check(&[dst]));
+        let columns: Vec<Vec<u64>> = (0..dsts.len())
+            .map(|j| {
+                let column = matrix[j.min(matrix.len())..].iter().step_by(dsts.len());
+                let modulus = self.arithmetic(dst_moduli[j]);
+                column.map(|&c| modulus.reduce(c)).collect()
+            })
+            .collect();
+        for at in (0..self.n()).step_by(TILE) {
+            let end = (at + TILE).min(self.n());
+            for ((dst, &m), column) in dsts.iter_mut().zip(dst_moduli).zip(&columns) {
+                self.limb(m)
+                    .dot_constants(&mut dst[at..end], srcs, at, column);
+            }
+        }
+    }
+
+    /// The automorphism x -> x^k in evaluation domain, for any prime.
+    ///
+    /// # Panics
+    /// Also if k is even.
+    pub fn aut_eval(&self, k: u32, dst: &mut [W], src: &[W]) {
+        self.check(&[dst, src]);
+        automorphism::evaluations(self.exponent(k), dst, src);
+    }
+
+    /// The automorphism x -> x^k in coefficient domain.
+    ///
+    /// # Panics
+    /// Also if k is even.
+    pub fn aut_coeff(&self, m: usize, k: u32, dst: &mut [W], src: &[W]) {
+        self.check(&[dst, src]);
+        automorphism::coefficients(self.arithmetic(m), self.exponent(k), dst, src);
+    }
+
+    fn limb(&self, m: usize) -> &dyn Backend<W> {
+        &*self.limbs[m]
+    }
+
+    fn check(&self, slices: &[&[W]]) {
+        for slice in slices {
+            assert_eq!(slice.len(), self.n(), "a limb has N words");
+        }
+    }
+
+    /// The exponent k mod 2N.
+    fn exponent(&self, k: u32) -> u32 {
+        assert!(k % 2 == 1, "x -> x^{k} is no automorphism: k must be odd");
+        k & (2 * self.n() as u32 - 1)
+    }
+}
+
+impl<W: Word> std::fmt::Debug for Ring<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let moduli: Vec<u64> = (0..self.limbs.len()).map(|m| self.modulus(m)).collect();
+        f.debug_struct("Ring")
+            .field("log_n", &self.log_n)
+            .field("word_bits", &W::BITS)
+            .field("simd", &self.simd)
+            .field("moduli", &moduli)
+            .finish()
+    }
+}
+
+fn check_prime<W: Word>(q: u64, log_n: u32) -> Result<(), RingError> {
+    let order = 2u64 << log_n;
+    if q >> W::MODULUS_BITS != 0 {
+        return Err(RingError::ModulusTooLarge {
+            modulus: q,
+            word_bits: W::BITS,
+            max_bits: W::MODULUS_BITS,
+        });
+    }
+    if !is_prime(q) {
+        return Err(RingError::NotPrime { modulus: q });
+    }
+    if q % order != 1 {
+        return Err(RingError::NoRootOfUnity { modulus: q, order });
+    }
+    Ok(())
+}

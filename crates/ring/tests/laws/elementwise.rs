@@ -1,0 +1,134 @@
+//! Index-by-index kernels against 128-bit division.
+
+use super::{any_words, mul_mod, primes_for, residues, rings};
+use cyclotron_ring::{LimbBuf, Ring, Word};
+
+struct Case<'a, W: Word> {
+    ring: &'a Ring<W>,
+    m: usize,
+    q: u64,
+}
+
+impl<W: Word> Case<'_, W> {
+    /// Checks one kernel against `expected(i)` as an integer to be reduced.
+    fn check(&self, name: &str, kernel: impl Fn(&mut [W]), expected: impl Fn(usize) -> u128) {
+        // Garbage in the destination must not matter.
+        let mut dst = any_words::<W>(self.q, self.ring.n(), 99);
+        kernel(&mut dst);
+        for (i, x) in dst.iter().enumerate() {
+            let expected = (expected(i) % u128::from(self.q)) as u64;
+            assert_eq!(
+                x.to_u64(),
+                expected,
+                "{name} at {i}, {:?}, {}",
+                self.ring,
+                self.q
+            );
+        }
+    }
+}
+
+fn kernels_match_division<W: Word>(log_n: u32) {
+    let primes = primes_for::<W>(log_n);
+    for ring in rings::<W>(log_n, &primes) {
+        for (m, &q) in primes.iter().enumerate() {
+            let case = Case { ring: &ring, m, q };
+            additive(&case);
+            multiplicative(&case);
+        }
+    }
+}
+
+fn wide(x: impl Word) -> u128 {
+    u128::from(x.to_u64())
+}
+
+fn additive<W: Word>(case: &Case<'_, W>) {
+    let &Case { ring, m, q } = case;
+    let (a, b) = (
+        residues::<W>(q, ring.n(), 11),
+        residues::<W>(q, ring.n(), 12),
+    );
+    let q = u128::from(q);
+    case.check(
+        "add",
+        |d| ring.add(m, d, &a, &b),
+        |i| wide(a[i]) + wide(b[i]),
+    );
+    case.check(
+        "sub",
+        |d| ring.sub(m, d, &a, &b),
+        |i| wide(a[i]) + q - wide(b[i]),
+    );
+    case.check("neg", |d| ring.neg(m, d, &a), |i| q - wide(a[i]));
+    for c in constants(case.q) {
+        let shifted = |i: usize| wide(a[i]) + u128::from(c);
+        case.check("add_c", |d| ring.add_c(m, d, &a, c), shifted);
+        let scaled = |i: usize| {
+            let difference = ((wide(a[i]) + q - wide(b[i])) % q) as u64;
+            u128::from(mul_mod(difference, c % case.q, case.q))
+        };
+        case.check("sub_mul_c", |d| ring.sub_mul_c(m, d, &a, &b, c), scaled);
+    }
+}
+
+fn multiplicative<W: Word>(case: &Case<'_, W>) {
+    let &Case { ring, m, q } = case;
+    let (a, b) = (
+        any_words::<W>(q, ring.n(), 13),
+        any_words::<W>(q, ring.n(), 14),
+    );
+    let canonical = residues::<W>(q, ring.n(), 15);
+    let product = |i: usize| u128::from(mul_mod(a[i].to_u64(), b[i].to_u64(), q));
+    case.check("mul", |d| ring.mul(m, d, &a, &b), product);
+    let accumulated = |i: usize| product(i) + wide(canonical[i]);
+    case.check("mac", |d| ring.mac(m, d, &canonical, &a, &b), accumulated);
+    for c in constants(q) {
+        let scaled = |i: usize| u128::from(mul_mod(a[i].to_u64(), c % q, q));
+        case.check("mul_c", |d| ring.mul_c(m, d, &a, c), scaled);
+    }
+}
+
+fn constants(q: u64) -> [u64; 7] {
+    [0, 1, q / 3, q - 1, q, q + 1, u64::MAX]
+}
+
+#[test]
+fn kernels_match_division_both_words() {
+    for log_n in [4, 5, 10] {
+        kernels_match_division::<u32>(log_n);
+        kernels_match_division::<u64>(log_n);
+    }
+}
+
+#[test]
+#[should_panic(expected = "a limb has N words")]
+fn short_limbs_are_refused() {
+    let ring = &rings::<u32>(4, &[97])[0];
+    ring.neg(0, &mut LimbBuf::zeroed(16), &LimbBuf::zeroed(15));
+}
+
+/// A wrong schedule feeds limbs of other primes to every operation: the result
+/// is wrong, but there is one.
+#[test]
+fn words_that_should_be_canonical_never_panic() {
+    fn run<W: Word>() {
+        let primes = primes_for::<W>(10);
+        for ring in rings::<W>(10, &primes) {
+            for (m, &q) in primes.iter().enumerate() {
+                let (a, b) = (any_words::<W>(q, 1024, 1), any_words::<W>(q, 1024, 2));
+                let mut dst = LimbBuf::zeroed(1024);
+                ring.add(m, &mut dst, &a, &b);
+                ring.sub(m, &mut dst, &a, &b);
+                ring.neg(m, &mut dst, &a);
+                ring.add_c(m, &mut dst, &a, q - 1);
+                ring.mac(m, &mut dst, &a, &a, &b);
+                ring.sub_mul_c(m, &mut dst, &a, &b, q - 1);
+                ring.aut_coeff(m, 3, &mut dst, &a);
+                ring.intt(m, &mut dst, &a);
+            }
+        }
+    }
+    run::<u32>();
+    run::<u64>();
+}
