@@ -1,5 +1,39 @@
 //! Machine descriptions.
+//!
+//! A machine is a TOML file ([`Machine::load`]) or one of those that are built
+//! in ([`Machine::shipped`]). Reading checks every key against the schema of
+//! `docs/machine-schema.md` and reports all faults with their places. Overlays
+//! ([`Machine::with_overlay`]) and edits ([`Machine::vary`]) give variants, which
+//! are checked in the same way. [`Machine::resolve`] evaluates everything at one
+//! ring degree; the compiler, the checker and the simulator see only that.
+//!
+//! Deliberately not here: any number that belongs to a machine, and scheduling.
 
+mod consistency;
+mod decode;
+mod description;
+mod diagnostic;
+mod error;
+mod formula;
+mod machine;
+mod overlay;
+mod resolve;
 mod resolved;
+mod schema;
+mod setting;
+mod suggest;
+mod tree;
+mod validate;
 
+pub use description::{
+    Bandwidth, BuiltAs, Cluster, CompilerKnobs, Cost, Crossbar, Dataflow, Description, Issue,
+    KeySwitch, KeySwitchPolicy, MachineLink, Moduli, Offchip, OffchipPolicy, Order, Param, Reach,
+    RegisterFile, SchemeName, Scratchpad, StreamOwner, Streams, System, Unit, UnitOp,
+};
+pub use diagnostic::{Code, Diagnostic, Diagnostics, Location};
+pub use error::MachineError;
+pub use formula::{Formula, FormulaError, Ratio, Scope};
+pub use machine::{MAX_FILE_BYTES, Machine};
 pub use resolved::{Bank, Channel, OpTiming, RegFile, Resolved, UnitKind, Xbar, XbarKind};
+pub use schema::schema_reference;
+pub use setting::Setting;

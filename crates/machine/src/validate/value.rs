@@ -1,0 +1,469 @@
+//! Single values against their kind.
+
+use cyclotron_isa::Op;
+
+use crate::diagnostic::{Code, Problems};
+use crate::formula::{BUILT_IN, FUNCTIONS, MAX_VALUE};
+use crate::schema::{FieldSpec, Kind};
+use crate::suggest::did_you_mean;
+use crate::tree::{Entry, Node, Span, Table, Val};
+
+use super::join;
+
+/// Operations that machines may list and limb programs do not have (yet): whole
+/// vectors of coefficients through the coarse units of a coprocessor, and
+/// messages between machines.
+const COARSE: [&str; 6] = [
+    "SMALL_CRT",
+    "LARGE_CRT",
+    "DIVIDE_ROUND",
+    "WORD_DECOMPOSE",
+    "SEND",
+    "RECV",
+];
+
+/// Operations that a machine file may list.
+pub(crate) fn operations() -> impl Iterator<Item = &'static str> {
+    let simple = Op::ALL.into_iter().map(Op::machine_name);
+    simple
+        .filter(|name| *name != "AUT")
+        .chain(["AUT"])
+        .chain(COARSE)
+}
+
+/// Checks one value and returns it in canonical form.
+pub(super) fn check(
+    field: &'static FieldSpec,
+    node: &Node,
+    path: &str,
+    problems: &mut Problems,
+) -> Option<Val> {
+    match &field.kind {
+        Kind::Int { min, max } => integer(node, (*min, *max), field.unit, path, problems),
+        Kind::PowerOfTwo { min, max } => power_of_two(node, (*min, *max), path, problems),
+        Kind::Float { min, max, above } => {
+            let bounds = Bounds {
+                min: *min,
+                max: *max,
+                above: *above,
+            };
+            float(node, &bounds, field.unit, path, problems)
+        }
+        Kind::Bandwidth { max } => bandwidth(node, *max, path, problems),
+        Kind::Bool => match node.value {
+            Val::Bool(_) => Some(node.value.clone()),
+            _ => wrong_type(node, path, "true or false", problems),
+        },
+        Kind::Text => match node.value {
+            Val::Text(_) => Some(node.value.clone()),
+            _ => wrong_type(node, path, "a string", problems),
+        },
+        Kind::Name => {
+            let Some(text) = node.as_text() else {
+                return wrong_type(node, path, "a name in quotes", problems);
+            };
+            name(text, &node.span, path, problems).then(|| node.value.clone())
+        }
+        Kind::Choice(words) => word(node, words, path, problems).then(|| node.value.clone()),
+        Kind::Choices(words) => list(
+            node,
+            path,
+            "an array of words",
+            problems,
+            |item, problems| word(item, words, path, problems),
+        ),
+        Kind::Count => formula_value(node, 1, path, problems),
+        Kind::OpFormulas { min } => map(node, path, problems, |entry, path, problems| {
+            operation(&entry.key, &entry.key_span, path, problems);
+            formula_value(&entry.node, *min, path, problems)
+        }),
+        Kind::Ops => list(
+            node,
+            path,
+            "an array of operations",
+            problems,
+            |item, problems| match item.as_text() {
+                Some(op) => operation(op, &item.span, path, problems),
+                None => wrong_type(item, path, "an operation in quotes", problems).is_some(),
+            },
+        ),
+        Kind::Names => names(node, path, problems),
+        Kind::Congruence => congruence(node, path, problems),
+        Kind::Vars => map(node, path, problems, variable),
+        Kind::Params => map(node, path, problems, parameter),
+        Kind::Table(_) | Kind::Named { .. } | Kind::Overlays => None,
+    }
+}
+
+/// Notes a wrong type; always `None`, so that callers can return it.
+pub(super) fn wrong_type(
+    node: &Node,
+    path: &str,
+    expected: &str,
+    problems: &mut Problems,
+) -> Option<Val> {
+    let found = node.value.type_name();
+    let message = format!("`{path}` must be {expected}, not {found}");
+    let problem = problems.add(Code::WrongType, path, &node.span, message);
+    problem.label(format!("expected {expected}"));
+    if let Val::Text(text) = &node.value
+        && text.trim().parse::<f64>().is_ok()
+    {
+        problem.help("write the number without quotes");
+    }
+    None
+}
+
+fn out_of_range(node: &Node, path: &str, found: &str, range: &str, problems: &mut Problems) {
+    problems
+        .add(
+            Code::OutOfRange,
+            path,
+            &node.span,
+            format!("`{path}` is {found}, and must be {range}"),
+        )
+        .label(format!("must be {range}"));
+}
+
+fn with_unit(text: String, unit: &str) -> String {
+    if unit.is_empty() {
+        text
+    } else {
+        format!("{text} {unit}")
+    }
+}
+
+fn integer(
+    node: &Node,
+    (min, max): (i64, i64),
+    unit: &str,
+    path: &str,
+    problems: &mut Problems,
+) -> Option<Val> {
+    let Val::Int(value) = node.value else {
+        let expected = with_unit("an integer".to_owned(), &in_unit(unit));
+        return wrong_type(node, path, &expected, problems);
+    };
+    if (min..=max).contains(&value) {
+        return Some(Val::Int(value));
+    }
+    let range = if min == max {
+        format!("{min}")
+    } else {
+        with_unit(format!("from {min} to {max}"), unit)
+    };
+    out_of_range(node, path, &value.to_string(), &range, problems);
+    None
+}
+
+fn in_unit(unit: &str) -> String {
+    if unit.is_empty() {
+        String::new()
+    } else {
+        format!("({unit})")
+    }
+}
+
+fn power_of_two(
+    node: &Node,
+    (min, max): (i64, i64),
+    path: &str,
+    problems: &mut Problems,
+) -> Option<Val> {
+    let Val::Int(value) = node.value else {
+        return wrong_type(node, path, "a power of two", problems);
+    };
+    let fits = u64::try_from(value).is_ok_and(u64::is_power_of_two);
+    if fits && (min..=max).contains(&value) {
+        return Some(Val::Int(value));
+    }
+    let range = format!("a power of two from {min} to {max}");
+    out_of_range(node, path, &value.to_string(), &range, problems);
+    None
+}
+
+struct Bounds {
+    min: f64,
+    max: f64,
+    above: bool,
+}
+
+fn number(node: &Node) -> Option<f64> {
+    match node.value {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "bounds are far below 2^52, and larger integers are out of range however rounded"
+        )]
+        Val::Int(value) => Some(value as f64),
+        Val::Float(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn float(
+    node: &Node,
+    bounds: &Bounds,
+    unit: &str,
+    path: &str,
+    problems: &mut Problems,
+) -> Option<Val> {
+    let Some(value) = number(node) else {
+        let expected = with_unit("a number".to_owned(), &in_unit(unit));
+        return wrong_type(node, path, &expected, problems);
+    };
+    // A value that is no number is in no range.
+    let low = if bounds.above {
+        value > bounds.min
+    } else {
+        value >= bounds.min
+    };
+    if low && value <= bounds.max {
+        // -0.0 is 0.0.
+        return Some(Val::Float(value + 0.0));
+    }
+    let (min, max) = (bounds.min, bounds.max);
+    let range = if bounds.above {
+        format!("above {min} and at most {max}")
+    } else {
+        format!("from {min} to {max}")
+    };
+    out_of_range(
+        node,
+        path,
+        &value.to_string(),
+        &with_unit(range, unit),
+        problems,
+    );
+    None
+}
+
+fn bandwidth(node: &Node, max: f64, path: &str, problems: &mut Problems) -> Option<Val> {
+    if node.as_text() == Some("unlimited") {
+        return Some(node.value.clone());
+    }
+    let before = problems.len();
+    let bounds = Bounds {
+        min: 0.0,
+        max,
+        above: true,
+    };
+    let result = float(node, &bounds, "GB/s", path, problems);
+    if problems.len() > before {
+        problems.last_help("for a memory that never limits, write \"unlimited\"");
+    }
+    result
+}
+
+/// Checks a name.
+pub(super) fn name(text: &str, span: &Span, path: &str, problems: &mut Problems) -> bool {
+    let letters = |c: char| c.is_ascii_alphanumeric() || "_-+".contains(c);
+    let starts = text.starts_with(|c: char| c.is_ascii_alphabetic());
+    if starts && text.chars().all(letters) && text.len() <= 64 {
+        return true;
+    }
+    let message = format!("`{}` cannot be a name", text.escape_debug());
+    problems
+        .add(Code::BadName, path, span, message)
+        .label("not a name")
+        .help("a name is a letter and then at most 63 letters, digits, `_`, `-` or `+`");
+    false
+}
+
+fn word(node: &Node, words: &[&'static str], path: &str, problems: &mut Problems) -> bool {
+    let Some(text) = node.as_text() else {
+        let expected = format!("one of {}", quoted(words));
+        wrong_type(node, path, &expected, problems);
+        return false;
+    };
+    if words.contains(&text) {
+        return true;
+    }
+    let help = did_you_mean(text, words.iter().copied())
+        .unwrap_or_else(|| format!("it takes: {}", quoted(words)));
+    let message = format!("`{path}` does not take \"{}\"", text.escape_debug());
+    problems
+        .add(Code::UnknownWord, path, &node.span, message)
+        .label("not one of its words")
+        .help(help);
+    false
+}
+
+fn quoted(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    words.join(", ")
+}
+
+fn operation(op: &str, span: &Span, path: &str, problems: &mut Problems) -> bool {
+    if operations().any(|known| known == op) {
+        return true;
+    }
+    let known: Vec<&str> = operations().collect();
+    let help = did_you_mean(op, operations())
+        .unwrap_or_else(|| format!("operations: {}", known.join(", ")));
+    problems
+        .add(
+            Code::UnknownWord,
+            path,
+            span,
+            format!("`{}` is not an operation", op.escape_debug()),
+        )
+        .label("not an operation")
+        .help(help);
+    false
+}
+
+/// An array of strings, each at most once, that `accept` takes.
+fn list(
+    node: &Node,
+    path: &str,
+    expected: &str,
+    problems: &mut Problems,
+    accept: impl Fn(&Node, &mut Problems) -> bool,
+) -> Option<Val> {
+    let Val::List(items) = &node.value else {
+        return wrong_type(node, path, expected, problems);
+    };
+    let mut good = true;
+    for (index, item) in items.iter().enumerate() {
+        good &= accept(item, problems);
+        if items[..index].iter().any(|other| other.value == item.value) {
+            let text = item.as_text().unwrap_or_default();
+            let message = format!("`{path}` lists \"{}\" twice", text.escape_debug());
+            problems
+                .add(Code::DuplicateName, path, &item.span, message)
+                .label("already listed");
+            good = false;
+        }
+    }
+    good.then(|| node.value.clone())
+}
+
+fn names(node: &Node, path: &str, problems: &mut Problems) -> Option<Val> {
+    match &node.value {
+        Val::Text(text) if text == "*" => Some(node.value.clone()),
+        Val::Text(text) => {
+            name(text, &node.span, path, problems).then(|| Val::List(vec![node.clone()]))
+        }
+        _ => list(
+            node,
+            path,
+            "a name, an array of names or \"*\"",
+            problems,
+            |item, problems| match item.as_text() {
+                Some(text) => name(text, &item.span, path, problems),
+                None => wrong_type(item, path, "a name in quotes", problems).is_some(),
+            },
+        ),
+    }
+}
+
+fn congruence(node: &Node, path: &str, problems: &mut Problems) -> Option<Val> {
+    let pair = match &node.value {
+        Val::List(items) => match items.as_slice() {
+            [
+                Node {
+                    value: Val::Int(residue),
+                    ..
+                },
+                Node {
+                    value: Val::Int(modulus),
+                    ..
+                },
+            ] => Some((*residue, *modulus)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some((residue, modulus)) = pair else {
+        return wrong_type(node, path, "two integers, [1, m]", problems);
+    };
+    let power = (2..=1i64 << 40).contains(&modulus) && modulus & (modulus - 1) == 0;
+    if residue == 1 && power {
+        return Some(node.value.clone());
+    }
+    let found = format!("[{residue}, {modulus}]");
+    let range = "[1, m] with m a power of two from 2 to 2^40";
+    out_of_range(node, path, &found, range, problems);
+    if residue != 1 {
+        problems.last_help("a transform of N words needs primes that are 1 modulo 2N");
+    }
+    None
+}
+
+/// An integer or a formula; the least value of a formula is checked where it is evaluated.
+fn formula_value(node: &Node, min: u32, path: &str, problems: &mut Problems) -> Option<Val> {
+    match &node.value {
+        Val::Text(_) => Some(node.value.clone()),
+        Val::Int(_) => {
+            let bounds = (i64::from(min), i64::from(MAX_VALUE));
+            integer(node, bounds, "", path, problems)
+        }
+        _ => wrong_type(node, path, "an integer or a formula in quotes", problems),
+    }
+}
+
+fn map(
+    node: &Node,
+    path: &str,
+    problems: &mut Problems,
+    accept: impl Fn(&Entry, &str, &mut Problems) -> Option<Val>,
+) -> Option<Val> {
+    let Val::Table(source) = &node.value else {
+        return wrong_type(node, path, "a table", problems);
+    };
+    let mut result = Table::default();
+    for entry in &source.entries {
+        if let Some(value) = accept(entry, &join(path, &entry.key), problems) {
+            let mut entry = entry.clone();
+            entry.node.value = value;
+            result.entries.push(entry);
+        }
+    }
+    result.entries.sort_by(|a, b| a.key.cmp(&b.key));
+    Some(Val::Table(result))
+}
+
+fn variable(entry: &Entry, path: &str, problems: &mut Problems) -> Option<Val> {
+    let key = entry.key.as_str();
+    let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let starts = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let taken = BUILT_IN.contains(&key) || FUNCTIONS.contains(&key);
+    if !starts || !key.chars().all(letters) || key.len() > 64 || taken {
+        let message = format!("`{}` cannot be a variable", key.escape_debug());
+        problems
+            .add(Code::BadName, path, &entry.key_span, message)
+            .label(if taken { "formulas know this name already" } else { "not a variable's name" })
+            .help("a variable is letters, digits and `_`, and none of N, E, lgN, lgE, ceil, floor, min, max");
+        return None;
+    }
+    match entry.node.value {
+        Val::Int(_) => integer(&entry.node, (-(1 << 40), 1 << 40), "", path, problems),
+        _ => {
+            let bounds = Bounds {
+                min: -1e12,
+                max: 1e12,
+                above: false,
+            };
+            float(&entry.node, &bounds, "", path, problems)
+        }
+    }
+}
+
+fn parameter(entry: &Entry, path: &str, problems: &mut Problems) -> Option<Val> {
+    let node = &entry.node;
+    let good = match &node.value {
+        Val::Int(_) | Val::Bool(_) => true,
+        Val::Float(value) => value.is_finite(),
+        Val::List(items) => items.iter().all(|item| matches!(item.value, Val::Int(_))),
+        _ => false,
+    };
+    if good {
+        return Some(node.value.clone());
+    }
+    wrong_type(
+        node,
+        path,
+        "a number, a boolean or an array of integers",
+        problems,
+    )
+}
