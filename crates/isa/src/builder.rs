@@ -300,6 +300,12 @@ impl ProgramBuilder {
         index
     }
 
+    /// Number of instructions of a procedure.
+    #[must_use]
+    pub fn procedure_len(&self, procedure: u32) -> usize {
+        self.program.procedures[procedure as usize].insts.len()
+    }
+
     /// Calls a procedure; returns the values of its results.
     ///
     /// # Panics

@@ -207,7 +207,8 @@ impl Placer<'_> {
         b: u32,
         op: impl Fn(u32, u32) -> PlacedOp,
     ) -> Result<u32, ProgramError> {
-        let (a, b) = self.matched(self.of(a), self.of(b))?;
+        let (a, b) = self.two_part_twins(self.of(a), self.of(b));
+        let (a, b) = self.matched(a, b)?;
         let parts = self.at(a).parts.max(self.at(b).parts);
         let node = PlacedNode {
             op: op(a, b),
@@ -216,6 +217,16 @@ impl Placer<'_> {
             ..self.at(a)
         };
         Ok(self.push(node))
+    }
+
+    /// Beside a two-part summand, a three-part one is replaced by its relinearized
+    /// twin where another user has asked for that already (`x + rotate(x)`).
+    fn two_part_twins(&self, a: u32, b: u32) -> (u32, u32) {
+        let twin = |of: u32, other: u32| {
+            let found = self.cache.get(&(of, Conversion::Relinearized));
+            if self.at(other).parts == 2 { found.copied().unwrap_or(of) } else { of }
+        };
+        (twin(a, b), twin(b, a))
     }
 
     fn mul(&mut self, a: u32, b: u32) -> Result<u32, ProgramError> {
