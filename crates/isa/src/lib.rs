@@ -17,11 +17,15 @@
 mod builder;
 mod error;
 mod flat;
+mod interpret;
+pub mod kernel;
 mod limb;
 mod movement;
+mod movement_interpret;
 mod op;
 mod procedure;
 mod program;
+mod provider;
 mod schedule;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -31,10 +35,15 @@ mod verify;
 pub use builder::{ProcedureBuilder, ProgramBuilder};
 pub use error::IsaError;
 pub use flat::{FlatProgram, NONE};
+pub use interpret::interpret;
 pub use limb::{Domain, LimbType};
 pub use movement::{MovementPlan, Step, Traffic, TrafficClass};
+pub use movement_interpret::interpret_plan;
 pub use op::{Op, OpShape};
 pub use procedure::{Inst, InstView, Procedure};
 pub use program::{Call, InputDecl, KeyDecl, LimbProgram, OutputDecl, Source};
-pub use schedule::{Component, DramContent, DramSlot, Entry, Link, Schedule, Stream, StreamOp};
+pub use provider::{ExecuteError, InputProvider, ProviderError, check_ring, fetch};
+pub use schedule::{
+    Component, DramContent, DramSlot, Entry, Link, NO_SLOT, Schedule, Stream, StreamOp,
+};
 pub use verify::verify;

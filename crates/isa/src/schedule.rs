@@ -11,7 +11,12 @@
 //! cycle t and has occupancy o handles the chunk at fraction x of the vector at
 //! cycle t + x o; its output's first chunk appears `latency` cycles after t.
 
+use std::fmt;
+
 use crate::op::Op;
+
+/// No slot, in the operand fields of [`StreamOp::Compute`].
+pub const NO_SLOT: u16 = u16::MAX;
 
 /// A component with an instruction stream of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -57,6 +62,27 @@ pub enum Link {
     Channel(u16),
 }
 
+impl fmt::Display for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Component::Unit { cluster, unit } => write!(f, "unit {cluster} {unit}"),
+            Component::RegFile { cluster } => write!(f, "regfile {cluster}"),
+            Component::XbarPort { xbar, port } => write!(f, "xbar {xbar} {port}"),
+            Component::Bank { bank } => write!(f, "bank {bank}"),
+            Component::Channel { channel } => write!(f, "channel {channel}"),
+        }
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Link::Xbar(xbar) => write!(f, "xbar{xbar}"),
+            Link::Channel(channel) => write!(f, "channel{channel}"),
+        }
+    }
+}
+
 /// What a component does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StreamOp {
@@ -68,7 +94,7 @@ pub enum StreamOp {
         modulus: u16,
         /// Slot of the result.
         dst: u16,
-        /// Slots of the operands; `u16::MAX` where there is none.
+        /// Slots of the operands; [`NO_SLOT`] where there is none.
         src: [u16; 3],
         /// Constant index or automorphism exponent.
         imm: u32,

@@ -1,9 +1,14 @@
 //! Random limb programs and deterministic inputs, for tests of every crate
 //! (feature `testing`).
 
+use std::sync::Arc;
+
+use cyclotron_ring::{LimbBuf, Word};
+
 use crate::builder::{ProcedureBuilder, ProgramBuilder};
 use crate::limb::{Domain, LimbType};
 use crate::program::{LimbProgram, Source};
+use crate::provider::{InputProvider, ProviderError};
 
 /// A small seeded generator (SplitMix64): the same numbers everywhere. For tests only.
 #[derive(Debug, Clone)]
@@ -343,5 +348,56 @@ impl Emitter<'_> {
             .collect();
         let new = p.bconv(&dst, &srcs, &matrix);
         *new.last().unwrap_or(&a)
+    }
+}
+
+/// Input limbs that depend on the seed and the source only: uniform words with
+/// the edges 0 and q - 1 sprinkled in.
+#[derive(Debug, Clone)]
+pub struct HashInputs {
+    /// Chooses the limbs.
+    pub seed: u64,
+    /// Words of a limb.
+    pub n: usize,
+    /// The primes, as in the program.
+    pub moduli: Vec<u64>,
+}
+
+impl HashInputs {
+    /// Inputs for a program.
+    #[must_use]
+    pub fn new(seed: u64, program: &LimbProgram) -> Self {
+        Self {
+            seed,
+            n: program.n(),
+            moduli: program.moduli.clone(),
+        }
+    }
+}
+
+impl<W: Word> InputProvider<W> for HashInputs {
+    fn limb(&self, source: Source, ty: LimbType) -> Result<Arc<LimbBuf<W>>, ProviderError> {
+        let (kind, name, digit, poly, limb) = match source {
+            Source::Ciphertext { input, poly, limb } => (0, input, 0, poly, limb),
+            Source::Plain { operand, limb } => (1, operand, 0, 0, limb),
+            Source::Hint {
+                key,
+                digit,
+                poly,
+                limb,
+            } => (2, key, digit, poly, limb),
+        };
+        let place = u64::from(limb) << 48 | u64::from(digit) << 32 | u64::from(name);
+        let mut rng = TestRng::new(mix(mix(self.seed ^ place) ^ (u64::from(poly) * 4 + kind)));
+        let q = self.moduli[usize::from(ty.modulus)];
+        let word = |_| {
+            let bits = rng.next_u64();
+            W::from_u64(match bits % 61 {
+                0 => 0,
+                1 => q - 1,
+                _ => (bits >> 3) % q,
+            })
+        };
+        Ok(Arc::new((0..self.n).map(word).collect()))
     }
 }

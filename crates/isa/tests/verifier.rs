@@ -80,7 +80,8 @@ fn exactness_rules() {
 fn broken_tables() {
     let good = with(|p| p.bconv(&[1, 2], &[2], &[3, 4])[1]);
     verify(&good).expect("legal");
-    let breaks: [(&str, fn(&mut LimbProgram)); 22] = [
+    type Break = (&'static str, fn(&mut LimbProgram));
+    let breaks: [Break; 22] = [
         ("log_n 0", |p| p.log_n = 0),
         ("log_n 40", |p| p.log_n = 40),
         ("word_bits", |p| p.word_bits = 16),

@@ -1,0 +1,143 @@
+//! Where executors get their input limbs from.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use cyclotron_ring::{LimbBuf, Ring, Word};
+
+use crate::error::IsaError;
+use crate::limb::LimbType;
+use crate::program::{LimbProgram, Source};
+
+/// Gives the input limbs of a limb program. Executors ask for a limb when it is
+/// first used and may ask again later; the answer must be the same.
+pub trait InputProvider<W: Word>: Sync {
+    /// The limb from `source`: N words, canonical modulo the prime of `ty`, in its domain.
+    ///
+    /// # Errors
+    /// Whatever keeps the provider from giving the limb.
+    fn limb(&self, source: Source, ty: LimbType) -> Result<Arc<LimbBuf<W>>, ProviderError>;
+}
+
+/// Why a provider could not give a limb.
+#[derive(Debug)]
+pub struct ProviderError(pub Box<dyn Error + Send + Sync>);
+
+impl ProviderError {
+    /// An error with a message.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into().into())
+    }
+}
+
+impl fmt::Display for ProviderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for ProviderError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// Why a program could not be executed.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecuteError {
+    /// The program or plan is faulty.
+    #[error(transparent)]
+    Program(#[from] IsaError),
+    /// The ring is not the program's.
+    #[error("the ring does not fit the program: {why}")]
+    WrongRing {
+        /// What differs.
+        why: String,
+    },
+    /// The provider failed.
+    #[error("input limb {source:?}: {error}", source = .place)]
+    Input {
+        /// The limb.
+        place: Source,
+        /// What the provider says.
+        error: ProviderError,
+    },
+    /// The provider gave something that is not a limb of the declared type.
+    #[error("input limb {place:?} is not a canonical limb: {why}")]
+    BadInput {
+        /// The limb.
+        place: Source,
+        /// Its length or the word that is too large.
+        why: String,
+    },
+}
+
+/// Checks that a ring has the program's degree, word size and primes.
+///
+/// # Errors
+/// [`ExecuteError::WrongRing`] that says what differs.
+pub fn check_ring<W: Word>(
+    log_n: u32,
+    word_bits: u32,
+    moduli: &[u64],
+    ring: &Ring<W>,
+) -> Result<(), ExecuteError> {
+    let wrong = |why: String| Err(ExecuteError::WrongRing { why });
+    if W::BITS != word_bits {
+        return wrong(format!("{}-bit words, needed {word_bits}", W::BITS));
+    }
+    if ring.log_n() != log_n {
+        return wrong(format!("log_n {}, needed {log_n}", ring.log_n()));
+    }
+    if ring.moduli_count() < moduli.len() {
+        let (has, needs) = (ring.moduli_count(), moduli.len());
+        return wrong(format!("{has} primes, needed {needs}"));
+    }
+    match (0..moduli.len()).find(|&i| ring.modulus(i) != moduli[i]) {
+        Some(i) => wrong(format!(
+            "prime {i} is {}, needed {}",
+            ring.modulus(i),
+            moduli[i]
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Asks the provider for a limb and checks that it is one.
+///
+/// # Errors
+/// [`ExecuteError::Input`] or [`ExecuteError::BadInput`].
+pub fn fetch<W: Word>(
+    inputs: &dyn InputProvider<W>,
+    source: Source,
+    ty: LimbType,
+    ring: &Ring<W>,
+) -> Result<Arc<LimbBuf<W>>, ExecuteError> {
+    let limb = inputs
+        .limb(source, ty)
+        .map_err(|error| ExecuteError::Input {
+            place: source,
+            error,
+        })?;
+    let bad = |why: String| Err(ExecuteError::BadInput { place: source, why });
+    if limb.len() != ring.n() {
+        return bad(format!("it has {} words, not {}", limb.len(), ring.n()));
+    }
+    let q = ring.modulus(usize::from(ty.modulus));
+    match limb.iter().position(|w| w.to_u64() >= q) {
+        Some(i) => bad(format!("word {i} is {}, not below {q}", limb[i])),
+        None => Ok(limb),
+    }
+}
+
+impl LimbProgram {
+    /// Checks that a ring has the program's degree, word size and primes.
+    ///
+    /// # Errors
+    /// [`ExecuteError::WrongRing`] that says what differs.
+    pub fn check_ring<W: Word>(&self, ring: &Ring<W>) -> Result<(), ExecuteError> {
+        check_ring(self.log_n, self.word_bits, &self.moduli, ring)
+    }
+}
