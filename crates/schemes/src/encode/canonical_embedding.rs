@@ -1,0 +1,335 @@
+//! The canonical embedding of CKKS: slots to coefficients and back, in f64.
+//!
+//! Slot j of a real polynomial p of degree below N is `p(zeta^(5^j))` with
+//! `zeta = exp(i pi / N)`, j in 0..N/2. The powers 5^j are the residues
+//! 4u + 1 modulo 2N, and `zeta^((4u + 1) N / 2) = i`, so with h = N/2
+//!
+//! ```text
+//! p(zeta^(4u+1)) = sum_{k<h} (p_k + i p_{k+h}) zeta^k w^(u k),   w = exp(2 pi i / h)
+//! ```
+//!
+//! which is a twist by zeta^k and a plain cyclic DFT of length h whose output u
+//! belongs to slot j, 5^j = 4u + 1. The DFT is radix 2: decimation in time from
+//! bit-reversed order (decoding), decimation in frequency to it (encoding).
+//!
+//! Every host computes the same bits: the order of operations is fixed, nothing
+//! is contracted to a fused multiply-add, sine and cosine are those of `libm`
+//! on arguments in `[0, pi/4]`.
+
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+/// A complex number.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Complex {
+    /// Real part.
+    pub re: f64,
+    /// Imaginary part.
+    pub im: f64,
+}
+
+impl Complex {
+    /// `re + i im`.
+    #[must_use]
+    pub fn new(re: f64, im: f64) -> Self {
+        Self { re, im }
+    }
+}
+
+impl From<f64> for Complex {
+    fn from(re: f64) -> Self {
+        Self { re, im: 0.0 }
+    }
+}
+
+/// `exp(2 pi i k / order)`, `order` a multiple of 8.
+fn root_of_unity(k: usize, order: usize) -> Complex {
+    let eighth = order / 8;
+    let (octant, rest) = (k % order / eighth, k % eighth);
+    // In odd octants measure the angle back from the next axis or diagonal.
+    let steps = if octant % 2 == 0 { rest } else { eighth - rest };
+    let angle = 2.0 * PI * steps as f64 / order as f64;
+    let (c, s) = if steps == eighth {
+        (FRAC_1_SQRT_2, FRAC_1_SQRT_2)
+    } else {
+        (libm::cos(angle), libm::sin(angle))
+    };
+    let (re, im) = match octant {
+        0 => (c, s),
+        1 => (s, c),
+        2 => (-s, c),
+        3 => (-c, s),
+        4 => (-c, -s),
+        5 => (-s, -c),
+        6 => (s, -c),
+        _ => (c, -s),
+    };
+    Complex { re, im }
+}
+
+/// Complex numbers as two arrays, which compilers turn into vector code.
+#[derive(Debug, Clone, Default)]
+struct Split {
+    re: Vec<f64>,
+    im: Vec<f64>,
+}
+
+impl Split {
+    fn zeroed(n: usize) -> Self {
+        Self {
+            re: vec![0.0; n],
+            im: vec![0.0; n],
+        }
+    }
+
+    fn collect(values: impl Iterator<Item = Complex>) -> Self {
+        let (re, im) = values.map(|z| (z.re, z.im)).unzip();
+        Self { re, im }
+    }
+}
+
+/// The tables of the embedding for one ring degree.
+#[derive(Debug)]
+pub struct CanonicalEmbedding {
+    n: usize,
+    /// `zeta^k`, k < N/2.
+    twist: Split,
+    /// For each half-length m = 1, 2, .. h/2 the roots `exp(2 pi i j / 2m)`,
+    /// j < m, at offset m - 1.
+    roots: Split,
+    /// DFT index u of slot j.
+    slot_index: Vec<u32>,
+    /// Bit reversal of the indices below h.
+    reversed: Vec<u32>,
+}
+
+impl CanonicalEmbedding {
+    /// Tables for N = 2^log_n, `log_n >= 2`.
+    ///
+    /// # Panics
+    /// If `log_n < 2` or `log_n > 30`.
+    #[must_use]
+    pub fn new(log_n: u32) -> Self {
+        assert!(
+            (2..=30).contains(&log_n),
+            "the embedding needs 4 <= N <= 2^30"
+        );
+        let n = 1_usize << log_n;
+        let h = n / 2;
+        let halves = (0..log_n - 1).map(|s| 1_usize << s);
+        let roots = Split::collect(halves.flat_map(|m| {
+            // Order 8 at least, so that every root falls on the octants.
+            (0..m).map(move |j| root_of_unity(8 * j, 16 * m))
+        }));
+        let mut power = 1_usize;
+        let slot_index = (0..h)
+            .map(|_| {
+                let index = (power - 1) / 4;
+                power = power * 5 % (2 * n);
+                index as u32
+            })
+            .collect();
+        let bits = log_n - 1;
+        Self {
+            n,
+            twist: Split::collect((0..h).map(|k| root_of_unity(k, 2 * n))),
+            roots,
+            slot_index,
+            reversed: (0..h as u32)
+                .map(|i| i.reverse_bits() >> (32 - bits))
+                .collect(),
+        }
+    }
+
+    /// The ring degree N.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of slots, N/2.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.n / 2
+    }
+
+    /// The real coefficients of the polynomial with these slots, times `factor`;
+    /// missing slots are 0.
+    ///
+    /// # Panics
+    /// If there are more values than slots.
+    #[must_use]
+    pub fn coefficients(&self, slots: &[Complex], factor: f64) -> Vec<f64> {
+        let h = self.slots();
+        assert!(slots.len() <= h, "more values than slots");
+        let mut x = Split::zeroed(h);
+        for (&z, &u) in slots.iter().zip(&self.slot_index) {
+            x.re[u as usize] = z.re;
+            x.im[u as usize] = z.im;
+        }
+        let mut half = h / 2;
+        while half > 0 {
+            self.decimate_in_frequency(&mut x, half);
+            half /= 2;
+        }
+        // A power of two divides exactly.
+        let scale = factor / h as f64;
+        let mut coefficients = vec![0.0; self.n];
+        let (low, high) = coefficients.split_at_mut(h);
+        for k in 0..h {
+            let at = self.reversed[k] as usize;
+            let (re, im) = (x.re[at], x.im[at]);
+            let (wr, wi) = (self.twist.re[k], self.twist.im[k]);
+            low[k] = (re * wr + im * wi) * scale;
+            high[k] = (im * wr - re * wi) * scale;
+        }
+        coefficients
+    }
+
+    /// The slots of the polynomial with these coefficients, times `factor`.
+    ///
+    /// # Panics
+    /// If there are not N coefficients.
+    #[must_use]
+    pub fn slots_of(&self, coefficients: &[f64], factor: f64) -> Vec<Complex> {
+        assert_eq!(coefficients.len(), self.n, "one coefficient per power of x");
+        let h = self.slots();
+        let (low, high) = coefficients.split_at(h);
+        let mut x = Split::zeroed(h);
+        for k in 0..h {
+            let at = self.reversed[k] as usize;
+            let (wr, wi) = (self.twist.re[k], self.twist.im[k]);
+            x.re[at] = low[k] * wr - high[k] * wi;
+            x.im[at] = low[k] * wi + high[k] * wr;
+        }
+        let mut half = 1;
+        while half < h {
+            self.decimate_in_time(&mut x, half);
+            half *= 2;
+        }
+        self.slot_index
+            .iter()
+            .map(|&u| Complex::new(x.re[u as usize] * factor, x.im[u as usize] * factor))
+            .collect()
+    }
+
+    /// `(a, b) -> (a + b, (a - b) conj(w))` over blocks of `2 half`.
+    fn decimate_in_frequency(&self, x: &mut Split, half: usize) {
+        let wr = &self.roots.re[half - 1..2 * half - 1];
+        let wi = &self.roots.im[half - 1..2 * half - 1];
+        let blocks =
+            x.re.chunks_exact_mut(2 * half)
+                .zip(x.im.chunks_exact_mut(2 * half));
+        for (re, im) in blocks {
+            let (ar, br) = re.split_at_mut(half);
+            let (ai, bi) = im.split_at_mut(half);
+            for j in 0..half {
+                let (dr, di) = (ar[j] - br[j], ai[j] - bi[j]);
+                ar[j] += br[j];
+                ai[j] += bi[j];
+                br[j] = dr * wr[j] + di * wi[j];
+                bi[j] = di * wr[j] - dr * wi[j];
+            }
+        }
+    }
+
+    /// `(a, b) -> (a + b w, a - b w)` over blocks of `2 half`.
+    fn decimate_in_time(&self, x: &mut Split, half: usize) {
+        let wr = &self.roots.re[half - 1..2 * half - 1];
+        let wi = &self.roots.im[half - 1..2 * half - 1];
+        let blocks =
+            x.re.chunks_exact_mut(2 * half)
+                .zip(x.im.chunks_exact_mut(2 * half));
+        for (re, im) in blocks {
+            let (ar, br) = re.split_at_mut(half);
+            let (ai, bi) = im.split_at_mut(half);
+            for j in 0..half {
+                let tr = br[j] * wr[j] - bi[j] * wi[j];
+                let ti = br[j] * wi[j] + bi[j] * wr[j];
+                br[j] = ar[j] - tr;
+                bi[j] = ai[j] - ti;
+                ar[j] += tr;
+                ai[j] += ti;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test_values(n: usize) -> Vec<Complex> {
+        (0..n)
+            .map(|i| {
+                let x = i as f64;
+                Complex::new((x * 0.7).sin() * 3.0, (x * 1.3 + 0.2).cos())
+            })
+            .collect()
+    }
+
+    /// Evaluates the polynomial at zeta^(5^j) term by term.
+    fn slots_by_definition(coefficients: &[f64]) -> Vec<Complex> {
+        let n = coefficients.len();
+        let mut power = 1_usize;
+        (0..n / 2)
+            .map(|_| {
+                let mut sum = Complex::default();
+                for (k, c) in coefficients.iter().enumerate() {
+                    let angle = PI * (power * k % (2 * n)) as f64 / n as f64;
+                    sum.re += c * angle.cos();
+                    sum.im += c * angle.sin();
+                }
+                power = power * 5 % (2 * n);
+                sum
+            })
+            .collect()
+    }
+
+    #[test]
+    fn slots_match_evaluation_at_the_roots() {
+        for log_n in 2..=8 {
+            let embedding = CanonicalEmbedding::new(log_n);
+            let coefficients: Vec<f64> = (0..1 << log_n)
+                .map(|i| f64::from(i * i % 37) - 9.0)
+                .collect();
+            let slots = embedding.slots_of(&coefficients, 1.0);
+            for (got, want) in slots.iter().zip(slots_by_definition(&coefficients)) {
+                assert!((got.re - want.re).abs() < 1e-9 && (got.im - want.im).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn encoding_inverts_decoding() {
+        for log_n in [2, 3, 7, 12] {
+            let embedding = CanonicalEmbedding::new(log_n);
+            let slots = test_values(embedding.slots());
+            let coefficients = embedding.coefficients(&slots, 1024.0);
+            let back = embedding.slots_of(&coefficients, 1.0 / 1024.0);
+            for (got, want) in back.iter().zip(&slots) {
+                assert!((got.re - want.re).abs() < 1e-13 && (got.im - want.im).abs() < 1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn roots_are_accurate_and_symmetric() {
+        let order = 64;
+        for k in 0..order {
+            let z = root_of_unity(k, order);
+            let angle = 2.0 * PI * k as f64 / order as f64;
+            assert!((z.re - angle.cos()).abs() < 1e-15 && (z.im - angle.sin()).abs() < 1e-15);
+            let conjugate = root_of_unity(order - k, order);
+            assert_eq!((z.re, z.im), (conjugate.re, -conjugate.im));
+        }
+        assert_eq!(root_of_unity(16, 64), Complex::new(0.0, 1.0));
+    }
+
+    #[test]
+    fn a_constant_has_one_coefficient() {
+        let embedding = CanonicalEmbedding::new(6);
+        let coefficients = embedding.coefficients(&[Complex::from(2.5); 32], 4.0);
+        assert!((coefficients[0] - 10.0).abs() < 1e-14);
+        assert!(coefficients[1..].iter().all(|c| c.abs() < 1e-14));
+    }
+}
