@@ -1,0 +1,284 @@
+"""Compiles and runs programs: the few calls behind every command and `cyclotron.run`."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cyclotron import _native, comparison, twin
+from cyclotron.errors import UsageError
+from cyclotron.graph import Program
+from cyclotron.programs.workload import Sample, Values, Workload
+from cyclotron.progress import Progress, Silent, Update
+from cyclotron.tracing import ProgramFunction
+
+Ciphertexts = dict[str, _native.Ciphertext]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile and run; every field has a command-line option of its name.
+
+    Attributes
+    ----------
+    on
+        ``"cpu"``, a shipped machine or a path to a machine's TOML file.
+    overlays
+        Variants of the machine to apply, in order.
+    seed
+        Makes keys and encryption repeatable, for tests and comparisons only;
+        fresh randomness of the operating system when None.
+    threads
+        CPU threads; all cores when 0.
+    security
+        Bits of security to choose parameters for: 128, 192 or 256.
+    allow_insecure
+        The reason why parameters with less may be used.
+    keyswitch
+        ``"listing1"`` or ``"hybrid"`` everywhere; chosen for each operation when None.
+    precision_bits, levels
+        Override the program's.
+    effort
+        Compile-time effort, 0 to 2.
+    """
+
+    on: str = "cpu"
+    overlays: tuple[str, ...] = ()
+    seed: int | None = None
+    threads: int = 0
+    security: int = 128
+    allow_insecure: str | None = None
+    keyswitch: str | None = None
+    precision_bits: float | None = None
+    levels: int | None = None
+    effort: int = 1
+
+
+@dataclass
+class Stopwatch:
+    """Adds up wall-clock seconds by phase."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Time a phase."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A program with its parameters and its limb program; on a machine also the schedule."""
+
+    program: Program
+    graph: _native.Graph
+    parameters: _native.Parameters
+    plan: _native.Plan
+    machine: _native.Machine | None
+    schedule: _native.Schedule | None
+
+
+def lower(
+    program: Program,
+    options: Options,
+    samples: list[Values],
+    parameters: _native.Parameters | None = None,
+) -> Compiled:
+    """Choose parameters and lower to a limb program, without a schedule.
+
+    Parameters
+    ----------
+    program
+        The program.
+    options
+        Where and how.
+    samples
+        Inputs to measure magnitudes on.
+    parameters
+        Use these, instead of choosing some.
+    """
+    machine = None if options.on == "cpu" else _native.Machine.open(options.on, [*options.overlays])
+    if machine is None and options.overlays:
+        raise UsageError("an overlay needs a machine; give one with --on")
+    graph = program.native()
+    if program.scheme == "ckks":
+        graph.measured(twin.magnitudes(program, samples))
+    reason = options.allow_insecure or program.allow_insecure
+    if parameters is None:
+        parameters = _native.Parameters.choose(
+            graph,
+            machine=machine,
+            precision_bits=options.precision_bits or program.precision_bits,
+            security=options.security,
+            levels=options.levels or program.levels,
+            word_bits=None,
+            allow_insecure=reason,
+        )
+    plan = _native.Plan.lower(graph, parameters, machine=machine, keyswitch=options.keyswitch)
+    return Compiled(program, graph, parameters, plan, machine, None)
+
+
+def schedule(compiled: Compiled, options: Options, progress: Update | None) -> Compiled:
+    """Compile a lowered program for its machine; as it is on the CPU."""
+    if compiled.machine is None:
+        return compiled
+    made = _native.Schedule.compile(
+        compiled.plan, compiled.machine, effort=options.effort, progress=progress
+    )
+    return replace(compiled, schedule=made)
+
+
+class Runner:
+    """Keys for one compiled program, and its runs."""
+
+    def __init__(
+        self, compiled: Compiled, options: Options, watch: Stopwatch, progress: Progress
+    ) -> None:
+        self.compiled, self.watch, self.progress = compiled, watch, progress
+        with watch("setup"), progress.phase("making keys"):
+            seed = None if options.seed is None else client_seed(options.seed)
+            self.client = _native.Client.generate(compiled.parameters, seed)
+            self.keys = self.client.evaluation_keys(compiled.plan)
+            self.evaluator = _native.Evaluator(compiled.parameters, self.keys, options.threads)
+
+    def run(self, sample: Sample) -> Run:
+        """Encrypt, evaluate on the CPU, simulate if there is a machine, decrypt, compare."""
+        compiled, program = self.compiled, self.compiled.program
+        encrypted = {n: v for n, v in sample.inputs.items() if n in program.inputs}
+        plains = {n: v for n, v in sample.inputs.items() if n not in program.inputs}
+        with self.watch("encrypt"), self.progress.phase("encrypting"):
+            inputs = self.client.encrypt(compiled.plan, encrypted)
+        with self.watch("evaluate"), self.progress.phase("evaluating on the CPU"):
+            on_cpu, _ = self.evaluator.run(compiled.plan, inputs, plains)
+        on_machine: Ciphertexts | None = None
+        simulation: dict[str, Any] = {}
+        if compiled.schedule is not None:
+            with self.watch("simulate"), self.progress.phase("simulating the machine") as update:
+                on_machine, simulation = self.evaluator.simulate(
+                    compiled.schedule, inputs, plains, update
+                )
+        results = on_cpu if on_machine is None else on_machine
+        with self.watch("decrypt"), self.progress.phase("decrypting"):
+            outputs = self.decrypt(results)
+        expected = twin.execute(program, sample.inputs)
+        error = comparison.relative_error(outputs, expected)
+        return Run(sample, outputs, expected, error, on_cpu, on_machine, simulation)
+
+    def decrypt(self, ciphertexts: Ciphertexts) -> Values:
+        """Decrypt outputs and keep the slots that the program takes."""
+        decrypted = self.client.decrypt(self.compiled.plan, ciphertexts)
+        return comparison.taken(self.compiled.program, decrypted)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One evaluation: results, the twin's results and the ciphertexts."""
+
+    sample: Sample
+    outputs: Values
+    twin: Values
+    error: float
+    on_cpu: Ciphertexts
+    on_machine: Ciphertexts | None
+    simulation: dict[str, Any]
+
+    @property
+    def identical(self) -> bool | None:
+        """Whether machine and CPU agree limb by limb; None without a machine."""
+        if self.on_machine is None:
+            return None
+        return comparison.identical(self.on_machine, self.on_cpu)
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What `run` returns.
+
+    Attributes
+    ----------
+    outputs
+        Decrypted results by name.
+    report
+        The fields that ``cyclotron run --json`` prints (docs/cli.md).
+    """
+
+    outputs: dict[str, NDArray[Any]]
+    report: dict[str, Any]
+
+
+def run(
+    program: Program | ProgramFunction,
+    inputs: Mapping[str, ArrayLike],
+    *,
+    on: str = "cpu",
+    seed: int | None = None,
+    threads: int = 0,
+    allow_insecure: str | None = None,
+) -> RunResult:
+    """Encrypt, evaluate and decrypt a program, and compare it with its cleartext twin.
+
+    Parameters
+    ----------
+    program
+        A decorated function or a `Program`.
+    inputs
+        Values of all inputs, encrypted and plain.
+    on, seed, threads, allow_insecure
+        As in `Options`.
+
+    Returns
+    -------
+    RunResult
+        Decrypted outputs and a report. A result that does not match the twin is
+        reported, not raised.
+    """
+    from cyclotron.report import run_report  # noqa: PLC0415 - the report reads this module's types
+
+    built = program if isinstance(program, Program) else program.build()
+    bound = built.bind(inputs)
+    options = Options(on=on, seed=seed, threads=threads, allow_insecure=allow_insecure)
+    workload = Workload(built.name, built)
+    watch = Stopwatch()
+    compiled = compile_workload(workload, built, options, [bound], watch, Silent())
+    done = Runner(compiled, options, watch, Silent()).run(Sample(bound))
+    return RunResult(done.outputs, run_report(workload, compiled, options, [done], watch))
+
+
+def compile_workload(
+    workload: Workload,
+    program: Program,
+    options: Options,
+    inputs: list[Values],
+    watch: Stopwatch,
+    progress: Progress,
+) -> Compiled:
+    """Compile a workload's program, magnitudes measured on its samples and on ``inputs``."""
+    with watch("setup"), progress.phase("choosing parameters"):
+        samples = [*workload.calibration(program), *inputs] if program.scheme == "ckks" else []
+    with watch("compile"), progress.phase("lowering to limb instructions"):
+        compiled = lower(program, options, samples)
+    with watch("compile"), progress.phase(f"compiling for {options.on}") as update:
+        return schedule(compiled, options, update)
+
+
+def client_seed(seed: int) -> bytes:
+    """Derive the 32 bytes that a seeded client starts from."""
+    return hashlib.blake2b(f"cyclotron client seed {seed}".encode(), digest_size=32).digest()
+
+
+def data_random(seed: int | None) -> tuple[int, np.random.Generator]:
+    """Return a generator for random inputs, and the seed that repeats it."""
+    chosen = secrets.randbits(32) if seed is None else seed
+    return chosen, np.random.default_rng(chosen)
