@@ -1,0 +1,82 @@
+"""Cyclotron: homomorphic programs in Python, on the CPU and on simulated accelerators.
+
+>>> import cyclotron
+>>> from cyclotron import Encrypted
+>>> @cyclotron.program(scheme="bgv", n=1024, t=65537)
+... def square(x: Encrypted):
+...     return x * x
+>>> square.twin({"x": [1, 2, 3]})["output"][:4]
+array([1, 4, 9, 0])
+"""
+
+from cyclotron._native import (
+    Ciphertext,
+    Client,
+    EvaluationKeys,
+    Evaluator,
+    Machine,
+    Parameters,
+    Plan,
+    Schedule,
+    __version__,
+    doctor,
+)
+from cyclotron.encrypted import Encrypted, Plain, Taken, plain, take
+from cyclotron.errors import (
+    CheckError,
+    CyclotronError,
+    DoesNotFitError,
+    FormatError,
+    KeyMismatchError,
+    MachineError,
+    ParameterError,
+    ProgramError,
+    SimulationError,
+    UsageError,
+)
+from cyclotron.execution import Options, RunResult, run
+from cyclotron.functions import Add, Mul, Rotate, Sub, log2, relinearize, rescale
+from cyclotron.graph import Program
+from cyclotron.tracing import ProgramFunction, program, shape
+
+__all__ = [
+    "Add",
+    "CheckError",
+    "Ciphertext",
+    "Client",
+    "CyclotronError",
+    "DoesNotFitError",
+    "Encrypted",
+    "EvaluationKeys",
+    "Evaluator",
+    "FormatError",
+    "KeyMismatchError",
+    "Machine",
+    "MachineError",
+    "Mul",
+    "Options",
+    "ParameterError",
+    "Parameters",
+    "Plain",
+    "Plan",
+    "Program",
+    "ProgramError",
+    "ProgramFunction",
+    "Rotate",
+    "RunResult",
+    "Schedule",
+    "SimulationError",
+    "Sub",
+    "Taken",
+    "UsageError",
+    "__version__",
+    "doctor",
+    "log2",
+    "plain",
+    "program",
+    "relinearize",
+    "rescale",
+    "run",
+    "shape",
+    "take",
+]
