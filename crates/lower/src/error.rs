@@ -1,0 +1,43 @@
+//! What can go wrong in phase 1.
+
+use cyclotron_program::ProgramError;
+use cyclotron_schemes::ParameterError;
+
+/// A program that cannot be lowered.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LowerError {
+    /// The program itself, or the chain it gets.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The parameters.
+    #[error(transparent)]
+    Parameters(#[from] ParameterError),
+    /// The parameters are for another ring or scheme.
+    #[error("the program is written for {program}, but the parameters are for {parameters}")]
+    Mismatch {
+        /// Scheme and ring of the program.
+        program: String,
+        /// Scheme and ring of the parameters.
+        parameters: String,
+    },
+    /// A key-switch variant that the target or the parameters do not have.
+    #[error("key-switch variant {variant} is not available: {why}")]
+    Variant {
+        /// The variant.
+        variant: &'static str,
+        /// Why, and what to change.
+        why: String,
+    },
+    /// No parameters satisfy the program.
+    #[error(
+        "no parameters up to {limbs} limbs run this program at {security}-bit security; the longest that was tried fails with: {last}"
+    )]
+    NoParameters {
+        /// Data limbs that were tried.
+        limbs: usize,
+        /// The wished security.
+        security: u32,
+        /// What the last candidate failed with.
+        last: String,
+    },
+}
