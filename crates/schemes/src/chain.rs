@@ -4,7 +4,10 @@
 //! of scale `Delta_l^2`, divided by `q_(l-1)` has scale `Delta_(l-1)`. Taken all
 //! nearest to the nominal scale Delta, their deviations would double at each
 //! level; so `q_(l-1)` is taken nearest to `Delta_l^2 / Delta`, from the top
-//! down, which undoes the deviation so far and leaves only its own.
+//! down, which undoes the deviation so far and leaves only its own. Where that
+//! uses up the primes nearby (a scale of 2^30, primes 1 mod 2^16: one in ten
+//! candidates is prime, 2^-12 of the scale apart), a beam search over the same
+//! recurrence looks for the chain whose worst level deviates least.
 //!
 //! Special primes are the largest of their size, so that their product exceeds
 //! every digit; base primes and BGV's data primes come next. All are distinct.
@@ -14,8 +17,16 @@ use cyclotron_ring::primes;
 use crate::error::ParameterError;
 use crate::scheme::Scheme;
 
-/// Largest relative deviation of a level's scale from the nominal one.
-pub const MAX_SCALE_DEVIATION: f64 = 1.0 / 1024.0;
+/// A chain whose scales deviate less than this from the nominal one is good enough.
+pub const GOOD_SCALE_DEVIATION: f64 = 1.0 / 1024.0;
+
+/// Largest relative deviation of a level's scale from the nominal one. Scales
+/// are exact whatever they are; a deviation costs so much room.
+pub const MAX_SCALE_DEVIATION: f64 = 1.0 / 16.0;
+
+/// Partial chains that the search keeps, and how many primes it tries for each.
+const BEAM_WIDTH: usize = 64;
+const BEAM_CANDIDATES: usize = 12;
 
 /// Bits of the widest prime that limbs of 64-bit words hold.
 pub const MAX_PRIME_BITS_64: u32 = 60;
@@ -77,6 +88,15 @@ pub fn find(
     Ok(Chain { moduli, special })
 }
 
+/// Bits of the widest prime in words of so many bits.
+pub(crate) fn max_prime_bits(word_bits: u32) -> u32 {
+    if word_bits == 32 {
+        32
+    } else {
+        MAX_PRIME_BITS_64
+    }
+}
+
 fn check_bits(
     request: &ChainRequest,
     bits: u32,
@@ -124,7 +144,6 @@ fn rescale_primes(
     bits: &[u32],
     taken: &mut Vec<u64>,
 ) -> Result<Vec<u64>, ParameterError> {
-    let nominal = libm::exp2(request.scale_bits);
     for &b in bits {
         if (f64::from(b) - request.scale_bits).abs() > 1.0 {
             return Err(ParameterError::Field {
@@ -137,45 +156,132 @@ fn rescale_primes(
             });
         }
     }
-    let below = if request.word_bits == 32 {
-        1 << 32
-    } else {
-        1 << MAX_PRIME_BITS_64
-    };
-    let mut found = Vec::with_capacity(bits.len());
-    let mut scale = nominal;
-    let mut worst = 0.0_f64;
-    for &b in bits {
-        let target = scale / nominal * scale;
-        let prime = primes::nearest_prime(target, request.step, below, taken)
-            .ok_or_else(|| exhausted(request, b, taken))?;
-        taken.push(prime);
-        found.push(prime);
-        scale = (scale / prime as f64) * scale;
-        worst = worst.max((scale / nominal - 1.0).abs());
-        if worst > 0.5 {
-            break;
-        }
+    let near = primes_near_scale(request, bits.len(), taken);
+    if near.len() < bits.len() {
+        return Err(exhausted(request, request.scale_bits.round() as u32, taken));
     }
-    if worst > MAX_SCALE_DEVIATION {
+    let nominal = libm::exp2(request.scale_bits);
+    let greedy = greedy(&near, nominal, bits.len());
+    let best = if greedy.worst <= GOOD_SCALE_DEVIATION {
+        greedy
+    } else {
+        search(&near, nominal, bits.len())
+    };
+    if best.worst > MAX_SCALE_DEVIATION {
         return Err(ParameterError::ScaleDrift {
             scale_bits: request.scale_bits,
             levels: bits.len(),
             step: request.step,
-            deviation: worst,
+            deviation: best.worst,
             limit: MAX_SCALE_DEVIATION,
         });
     }
+    let mut found: Vec<u64> = best.chosen.iter().map(|&i| near[i]).collect();
+    taken.extend(&found);
     found.reverse();
     Ok(found)
 }
 
+/// The primes nearest to the scale, at least three times as many as `levels`
+/// if there are so many, ascending.
+fn primes_near_scale(request: &ChainRequest, levels: usize, taken: &[u64]) -> Vec<u64> {
+    let nominal = libm::exp2(request.scale_bits);
+    let below = 1_u64 << max_prime_bits(request.word_bits);
+    let count = 3 * levels + 8;
+    let mut excluded = taken.to_vec();
+    let mut near = Vec::with_capacity(count);
+    while near.len() < count {
+        let Some(prime) = primes::nearest_prime(nominal, request.step, below, &excluded) else {
+            break;
+        };
+        if prime < 1 << (request.step.ilog2() + 1) || (prime as f64 / nominal - 1.0).abs() > 0.5 {
+            break;
+        }
+        excluded.push(prime);
+        near.push(prime);
+    }
+    near.sort_unstable();
+    near
+}
+
+/// A partial chain: which of the near primes, from the top, and what it does to the scale.
+#[derive(Debug, Clone)]
+struct Partial {
+    chosen: Vec<usize>,
+    scale: f64,
+    worst: f64,
+}
+
+impl Partial {
+    fn start(nominal: f64) -> Self {
+        Self {
+            chosen: Vec::new(),
+            scale: nominal,
+            worst: 0.0,
+        }
+    }
+
+    /// The chain with one prime more; the scale as [`Parameters::canonical_scales`] computes it.
+    ///
+    /// [`Parameters::canonical_scales`]: crate::Parameters::canonical_scales
+    fn with(&self, near: &[u64], index: usize, nominal: f64) -> Self {
+        let scale = (self.scale / near[index] as f64) * self.scale;
+        let mut chosen = self.chosen.clone();
+        chosen.push(index);
+        Self {
+            chosen,
+            scale,
+            worst: self.worst.max((scale / nominal - 1.0).abs()),
+        }
+    }
+
+    /// The unused primes nearest to what brings the scale back to nominal, nearest first.
+    fn candidates(&self, near: &[u64], nominal: f64, count: usize) -> Vec<usize> {
+        let target = self.scale / nominal * self.scale;
+        let mut free: Vec<usize> = (0..near.len())
+            .filter(|i| !self.chosen.contains(i))
+            .collect();
+        free.sort_by(|&a, &b| {
+            let distance = |i: usize| (near[i] as f64 - target).abs();
+            distance(a).total_cmp(&distance(b))
+        });
+        free.truncate(count);
+        free
+    }
+}
+
+fn greedy(near: &[u64], nominal: f64, levels: usize) -> Partial {
+    let mut chain = Partial::start(nominal);
+    for _ in 0..levels {
+        let nearest = chain.candidates(near, nominal, 1)[0];
+        chain = chain.with(near, nearest, nominal);
+    }
+    chain
+}
+
+/// Beam search for the chain whose worst deviation is smallest.
+fn search(near: &[u64], nominal: f64, levels: usize) -> Partial {
+    let mut beam = vec![Partial::start(nominal)];
+    for _ in 0..levels {
+        let mut next: Vec<Partial> = beam
+            .iter()
+            .flat_map(|chain| {
+                let candidates = chain.candidates(near, nominal, BEAM_CANDIDATES);
+                candidates.into_iter().map(|i| chain.with(near, i, nominal))
+            })
+            .collect();
+        let now = |chain: &Partial| (chain.scale / nominal - 1.0).abs();
+        next.sort_by(|a, b| a.worst.total_cmp(&b.worst).then(now(a).total_cmp(&now(b))));
+        next.truncate(BEAM_WIDTH);
+        beam = next;
+    }
+    beam.swap_remove(0)
+}
+
 fn exhausted(request: &ChainRequest, bits: u32, taken: &[u64]) -> ParameterError {
-    let found = taken.iter().filter(|q| q.ilog2() + 1 == bits).count();
     ParameterError::PrimesExhausted {
         bits,
         step: request.step,
-        wanted: found + 1,
-        found,
+        used: taken.iter().filter(|q| q.ilog2() + 1 == bits).count(),
     }
 }

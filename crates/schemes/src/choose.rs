@@ -157,11 +157,17 @@ impl ChoiceRequest {
             Scheme::Ckks => (self.scale_bits + self.output_bits.max(0.0) + 2.0).ceil(),
             Scheme::Bgv => level + self.output_bits.max(0.0).ceil(),
         };
-        let needed = needed as u32;
-        let count = needed.div_ceil(self.words.prime_bits).max(1);
-        (0..count)
-            .map(|i| needed / count + u32::from(i < needed % count))
-            .collect()
+        split_bits(
+            needed as u32,
+            self.words.prime_bits,
+            self.least_prime_bits(),
+        )
+    }
+
+    /// Primes of fewer bits are too rare among those that are 1 modulo the congruence.
+    fn least_prime_bits(&self) -> u32 {
+        let step = self.words.congruence.max(2 << self.log_n.unwrap_or(12));
+        (step.ilog2() + 9).min(self.words.prime_bits)
     }
 
     /// Bits of the special primes: together more than the widest digit.
@@ -186,11 +192,17 @@ impl ChoiceRequest {
         } else {
             needed
         };
-        let count = needed.div_ceil(max).max(1);
-        (0..count)
-            .map(|i| needed / count + u32::from(i < needed % count))
-            .collect()
+        split_bits(needed, max, self.least_prime_bits())
     }
+}
+
+/// Sizes of the fewest primes of at most `max` bits with `needed` bits together,
+/// as even as possible and none below `least`.
+fn split_bits(needed: u32, max: u32, least: u32) -> Vec<u32> {
+    let count = needed.div_ceil(max).max(1);
+    (0..count)
+        .map(|i| (needed / count + u32::from(i < needed % count)).max(least))
+        .collect()
 }
 
 /// Chooses parameters.
@@ -230,7 +242,11 @@ pub fn choose(request: &ChoiceRequest) -> Result<Parameters, ParameterError> {
 
 fn choose_at(request: &ChoiceRequest, log_n: u32) -> Result<Parameters, ParameterError> {
     crate::validate::check_ring(log_n)?;
-    let params = Parameters::from_literal(&request.literal(log_n))?;
+    let at = ChoiceRequest {
+        log_n: Some(log_n),
+        ..request.clone()
+    };
+    let params = Parameters::from_literal(&at.literal(log_n))?;
     if params.slots() < request.min_slots {
         return Err(ParameterError::NoChoice {
             why: format!(

@@ -51,24 +51,22 @@ pub enum ParameterError {
     },
     /// There are not enough primes of the asked size and congruence.
     #[error(
-        "there are only {found} primes of at most {bits} bits that are 1 mod {step} and not in use, \
-         {wanted} are needed: ask for fewer limbs, wider words or a smaller ring"
+        "no further prime of {bits} bits is 1 mod {step} ({used} are in use): ask for fewer or \
+         wider primes, wider words or a smaller ring"
     )]
     PrimesExhausted {
-        /// Bits of the primes.
+        /// Bits of the prime that is missing.
         bits: u32,
-        /// They are 1 modulo this.
+        /// It should be 1 modulo this.
         step: u64,
-        /// How many are needed.
-        wanted: usize,
-        /// How many exist.
-        found: usize,
+        /// Primes of this size that are in use.
+        used: usize,
     },
     /// No chain of rescale primes keeps the scale of each level.
     #[error(
-        "the scale 2^{scale_bits} cannot be kept over {levels} levels with primes 1 mod {step}: it \
-         drifts by {deviation:.2e} (at most {limit:.2e}); use a larger scale, fewer levels or wider \
-         words"
+        "the scale 2^{scale_bits} cannot be kept over {levels} levels with primes 1 mod {step}: some \
+         level's differs by {:.1} % (at most {:.1} %); use a larger scale, fewer levels or wider \
+         words", 100.0 * .deviation, 100.0 * .limit
     )]
     ScaleDrift {
         /// log2 of the nominal scale.

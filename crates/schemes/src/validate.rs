@@ -73,11 +73,7 @@ impl Parameters {
             );
         }
         let two_n = 2 * self.n() as u64;
-        let max_bits = if self.word_bits == 32 {
-            32
-        } else {
-            crate::chain::MAX_PRIME_BITS_64
-        };
+        let max_bits = crate::chain::max_prime_bits(self.word_bits);
         for (position, &q) in extended.iter().enumerate() {
             let bad = |why: String| Err(ParameterError::Modulus { q, position, why });
             if q >> max_bits != 0 {
@@ -271,34 +267,27 @@ impl Parameters {
     /// security and where the number comes from, hash.
     #[must_use]
     pub fn describe(&self) -> String {
-        let list = |primes: &[u64]| {
-            let bits: Vec<String> = primes
-                .iter()
-                .map(|&q| format!("{:.1}", libm::log2(q as f64)))
-                .collect();
-            bits.join(" ")
-        };
         let plain = match self.scheme {
             Scheme::Ckks => format!("scale 2^{}", self.scale_bits),
             Scheme::Bgv => format!("plaintext modulus {}", self.plaintext_modulus),
         };
         let security = self.security();
         let mut text = format!(
-            "{} N = 2^{}, {} slots, {plain}, {} secret, {}-bit words\n\
+            "{}, N = 2^{}, {} slots, {plain}, {} secret, {}-bit words\n\
              data primes, bits from the bottom: {} (log2 Q = {:.1}, {} kept at the lowest level)\n",
-            self.scheme,
+            self.scheme.name().to_uppercase(),
             self.log_n,
             self.slots(),
             self.secret,
             self.word_bits,
-            list(&self.moduli),
+            sizes(&self.moduli),
             self.log_q(),
             self.base_limbs,
         );
         if !self.special.is_empty() {
             text += &format!(
                 "special primes: {} (log2 QP = {:.1}, {} data primes a digit)\n",
-                list(&self.special),
+                sizes(&self.special),
                 self.log_qp(),
                 self.digit_limbs
             );
@@ -309,4 +298,20 @@ impl Parameters {
         }
         text + &format!("hash {}", self.hash())
     }
+}
+
+/// Bits of primes, runs of equal ones shortened: `47.0, 40.0 x 12`.
+fn sizes(primes: &[u64]) -> String {
+    let bits: Vec<String> = primes
+        .iter()
+        .map(|&q| format!("{:.1}", libm::log2(q as f64)))
+        .collect();
+    let runs: Vec<String> = bits
+        .chunk_by(|a, b| a == b)
+        .map(|run| match run.len() {
+            1 => run[0].clone(),
+            count => format!("{} x {count}", run[0]),
+        })
+        .collect();
+    runs.join(", ")
 }
