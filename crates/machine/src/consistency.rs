@@ -138,10 +138,12 @@ fn memories(root: &Table, problems: &mut Problems) {
     for group in root.tables("scratchpad") {
         scratchpad(group, cluster, problems);
     }
-    for xbar in root.tables("xbar") {
+    for xbar in root.tables("xbar").filter(|_| !groups.is_empty()) {
         crossbar(xbar, &groups, cluster, problems);
     }
-    for memory in root.tables("offchip") {
+    // Without scratchpads, which is a fault of its own, no reference can be right.
+    let offchip = root.tables("offchip").filter(|_| !groups.is_empty());
+    for memory in offchip {
         let path = join("offchip", memory.text("name").unwrap_or("?"));
         references(memory, "attach", &path, &groups, problems);
     }
@@ -180,7 +182,7 @@ fn scratchpad(group: &Table, cluster: Option<&str>, problems: &mut Problems) {
     }
 }
 
-/// Notes names that are not among `known`, and duplicates across `\"*\"`.
+/// Notes names that are not among `known`.
 fn references(table: &Table, key: &str, path: &str, known: &[&str], problems: &mut Problems) {
     let Some(Node {
         value: Val::List(items),
@@ -227,6 +229,10 @@ fn crossbar(xbar: &Table, groups: &[&str], cluster: Option<&str>, problems: &mut
     references(xbar, "to", &path, &known, problems);
 
     let ends = [decode::reach(xbar, "from"), decode::reach(xbar, "to")];
+    let unknown = ends.iter().flatten().any(|end| match end {
+        crate::Reach::AllGroups => false,
+        crate::Reach::Named(names) => names.iter().any(|name| !known.contains(&name.as_str())),
+    });
     let mut clusters = 0;
     for (end, key) in ends.iter().zip(["from", "to"]) {
         let Some(crate::Reach::Named(names)) = end else {
@@ -242,7 +248,7 @@ fn crossbar(xbar: &Table, groups: &[&str], cluster: Option<&str>, problems: &mut
                 .help("write a second crossbar");
         }
     }
-    if let (0, [Some(_), Some(_)], Some(node)) = (clusters, &ends, xbar.get("to")) {
+    if let (0, false, [Some(_), Some(_)], Some(node)) = (clusters, unknown, &ends, xbar.get("to")) {
         problems
             .add(
                 Code::Contradiction,

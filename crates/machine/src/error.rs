@@ -123,7 +123,7 @@ pub enum MachineError {
     },
     /// The description says something that compiler and simulator do not model.
     #[error(
-        "machine `{machine}` uses {what}, which schedules cannot express; remove it from the description to approximate the machine without it"
+        "machine `{machine}` has {what}, which schedules cannot express; change it in the description to approximate the machine without it"
     )]
     NotModelled {
         /// The machine.

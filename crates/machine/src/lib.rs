@@ -9,6 +9,7 @@
 //!
 //! Deliberately not here: any number that belongs to a machine, and scheduling.
 
+mod budget;
 mod consistency;
 mod decode;
 mod description;
@@ -24,11 +25,12 @@ mod setting;
 mod suggest;
 mod tree;
 mod validate;
+mod words;
 
+pub use budget::{Budget, BudgetLine};
 pub use description::{
-    Bandwidth, BuiltAs, Cluster, CompilerKnobs, Cost, Crossbar, Dataflow, Description, Issue,
-    KeySwitch, KeySwitchPolicy, MachineLink, Moduli, Offchip, OffchipPolicy, Order, Param, Reach,
-    RegisterFile, SchemeName, Scratchpad, StreamOwner, Streams, System, Unit, UnitOp,
+    Bandwidth, Cluster, CompilerKnobs, Cost, Crossbar, Description, MachineLink, Moduli, Offchip,
+    Param, Reach, RegisterFile, Scratchpad, Streams, System, Unit, UnitOp,
 };
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Location};
 pub use error::MachineError;
@@ -37,3 +39,7 @@ pub use machine::{MAX_FILE_BYTES, Machine};
 pub use resolved::{Bank, Channel, OpTiming, RegFile, Resolved, UnitKind, Xbar, XbarKind};
 pub use schema::schema_reference;
 pub use setting::Setting;
+pub use words::{
+    BuiltAs, Dataflow, Issue, KeySwitch, KeySwitchPolicy, OffchipPolicy, Order, SchemeName,
+    StreamOwner,
+};

@@ -94,9 +94,30 @@ impl Machine {
     /// The file cannot be read, is larger than 1 MiB, is not UTF-8, or has faults.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, MachineError> {
         let path = path.as_ref();
-        let file = path.display().to_string();
-        let text = read(path, &file)?;
-        Self::from_toml(&text, &file)
+        Self::from_bytes(&read(path)?, &path.display().to_string())
+    }
+
+    /// Reads the bytes of a machine file; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// There are more than 1 MiB, they are not UTF-8, or the description has faults.
+    pub fn from_bytes(bytes: &[u8], file: &str) -> Result<Self, MachineError> {
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            return Err(MachineError::TooLarge {
+                file: file.to_owned(),
+                max_bytes: MAX_FILE_BYTES,
+            });
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::from_toml(text, file),
+            Err(error) => {
+                let before = &bytes[..error.valid_up_to()];
+                Err(MachineError::NotUtf8 {
+                    file: file.to_owned(),
+                    line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+                })
+            }
+        }
     }
 
     /// Reads a machine description; `file` is what errors call it.
@@ -301,8 +322,8 @@ fn node_without_notes(node: &Node) -> Node {
     }
 }
 
-/// Reads at most [`MAX_FILE_BYTES`] of text.
-fn read(path: &Path, file: &str) -> Result<String, MachineError> {
+/// Reads a file, but not much more than [`MAX_FILE_BYTES`] of it.
+fn read(path: &Path) -> Result<Vec<u8>, MachineError> {
     use std::io::Read;
 
     let io = |source| MachineError::Io {
@@ -315,18 +336,5 @@ fn read(path: &Path, file: &str) -> Result<String, MachineError> {
         .take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(io)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(MachineError::TooLarge {
-            file: file.to_owned(),
-            max_bytes: MAX_FILE_BYTES,
-        });
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let good = error.utf8_error().valid_up_to();
-        let before = &error.as_bytes()[..good];
-        MachineError::NotUtf8 {
-            file: file.to_owned(),
-            line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
-        }
-    })
+    Ok(bytes)
 }

@@ -59,7 +59,7 @@ fn merge_entry(
             problems
                 .add(Code::UnknownName, &path, &entry.key_span, message)
                 .label("nothing to change")
-                .help("an overlay changes what is there; it cannot add elements");
+                .help("by name an overlay changes what is there; to give the whole list, write it as an array of tables");
         }
         (Kind::OpFormulas { .. } | Kind::Vars | Kind::Params, Some(Val::Table(old))) => {
             for inner in &patch.entries {

@@ -165,11 +165,20 @@ impl At<'_> {
         Ok((kinds, timings))
     }
 
+    /// The latency of a memory: streams are told apart by the cycle at which they
+    /// appear, which needs at least one cycle.
+    fn latency(&self, key: &str, cycles: u32) -> Result<u32, MachineError> {
+        if cycles == 0 {
+            return Err(self.not_modelled(format!("`{key}` of 0 cycles")));
+        }
+        Ok(cycles)
+    }
+
     fn regfile(&self) -> Result<RegFile, MachineError> {
         let file = &self.machine.cluster.regfile;
         Ok(RegFile {
             slots: self.slots("cluster.regfile.kib", u64::from(file.kib) * KIB)?,
-            latency: file.latency,
+            latency: self.latency("cluster.regfile.latency", file.latency)?,
             net_reads: self.number("cluster.regfile.net_read_ports", file.net_read_ports.into())?,
             net_writes: self.number(
                 "cluster.regfile.net_write_ports",
@@ -185,7 +194,8 @@ impl At<'_> {
             let bank = Bank {
                 group: self.number("the number of scratchpad groups", index as u64)?,
                 slots: self.slots(&key, u64::from(group.kib_per_bank) * KIB)?,
-                latency: group.latency,
+                latency: self
+                    .latency(&format!("scratchpad.{}.latency", group.name), group.latency)?,
                 reads: self.number("read_ports", group.read_ports.into())?,
                 writes: self.number("write_ports", group.write_ports.into())?,
                 single_port: group.single_port,

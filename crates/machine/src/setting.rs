@@ -15,6 +15,8 @@ pub enum Setting {
     Text(String),
     /// Several words or names.
     Texts(Vec<String>),
+    /// Several integers.
+    Integers(Vec<i64>),
 }
 
 impl From<i32> for Setting {
@@ -61,16 +63,17 @@ impl From<&[&str]> for Setting {
 
 impl From<Setting> for Val {
     fn from(setting: Setting) -> Self {
-        let text = |text: String| Node {
-            value: Val::Text(text),
-            span: None,
+        let list = |values: Vec<Self>| {
+            let node = |value| Node { value, span: None };
+            Val::List(values.into_iter().map(node).collect())
         };
         match setting {
             Setting::Integer(value) => Val::Int(value),
             Setting::Number(value) => Val::Float(value),
             Setting::Flag(value) => Val::Bool(value),
             Setting::Text(value) => Val::Text(value),
-            Setting::Texts(values) => Val::List(values.into_iter().map(text).collect()),
+            Setting::Texts(values) => list(values.into_iter().map(Val::Text).collect()),
+            Setting::Integers(values) => list(values.into_iter().map(Val::Int).collect()),
         }
     }
 }

@@ -8,7 +8,8 @@ pub(crate) fn did_you_mean<'a>(
     nearest(word, known).map(|best| format!("did you mean `{best}`?"))
 }
 
-/// The known word nearest to `word`: at most a third of its letters differ.
+/// The known word nearest to `word`: at most a third of its letters differ, or
+/// `word` is its beginning.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.chars().count() > 100 {
         return None;
@@ -17,7 +18,12 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     known
         .into_iter()
         .map(|candidate| {
-            let distance = strsim::osa_distance(&lower, &candidate.to_lowercase());
+            let known = candidate.to_lowercase();
+            let distance = if lower.len() >= 3 && known.starts_with(&lower) {
+                1
+            } else {
+                strsim::osa_distance(&lower, &known)
+            };
             (distance, candidate)
         })
         .filter(|(distance, candidate)| *distance <= candidate.chars().count().div_ceil(3))

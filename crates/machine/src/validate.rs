@@ -3,13 +3,14 @@
 //!
 //! Deliberately not here: what needs more than one key (`consistency`).
 
+mod number;
 mod value;
 
 pub(crate) use value::operations;
 
 use crate::diagnostic::{Code, Problems};
 use crate::schema::{FieldSpec, Kind, Need, ROOT, TableSpec};
-use crate::suggest::did_you_mean;
+use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{Entry, Node, Span, Table, Val};
 
 /// Checks a whole document and returns it in canonical form.
@@ -27,12 +28,12 @@ pub(crate) fn join(outer: &str, key: &str) -> String {
     }
 }
 
-/// How messages call the table.
-fn title(spec: &TableSpec) -> &str {
+/// Where a key is missing or does not belong.
+fn whereabouts(spec: &TableSpec) -> String {
     if spec.header.is_empty() {
-        "the file's top level"
+        "at the top level".to_owned()
     } else {
-        spec.header
+        format!("in {}", spec.header)
     }
 }
 
@@ -43,9 +44,12 @@ fn table(
     span: &Span,
     problems: &mut Problems,
 ) -> Table {
+    // A required key that is only misspelt is not reported as missing, too.
+    let mut misspelt: Vec<&str> = Vec::new();
     for entry in &source.entries {
         if spec.field(&entry.key).is_none() {
             unknown_key(spec, entry, path, problems);
+            misspelt.extend(nearest(&entry.key, spec.keys()));
         }
     }
     let mut result = Table::default();
@@ -62,6 +66,8 @@ fn table(
                     },
                 });
             }
+        } else if misspelt.contains(&field.key) {
+            continue;
         } else if let Some(value) = absent(spec, field, &path, span, problems) {
             result.entries.push(Entry {
                 key: field.key.to_owned(),
@@ -78,7 +84,7 @@ fn table(
 
 pub(crate) fn unknown_key(spec: &TableSpec, entry: &Entry, path: &str, problems: &mut Problems) {
     let key = &entry.key;
-    let message = format!("unknown key `{key}` in {}", title(spec));
+    let message = format!("unknown key `{}` {}", key.escape_debug(), whereabouts(spec));
     let known: Vec<&str> = spec.keys().collect();
     let help = did_you_mean(key, spec.keys())
         .unwrap_or_else(|| format!("its keys are: {}", known.join(", ")));
@@ -105,7 +111,7 @@ fn absent(
                 Kind::Named { spec: inner, .. } => format!("table {}", inner.header),
                 _ => format!("key `{}`", field.key),
             };
-            let message = format!("missing {what} in {}", title(spec));
+            let message = format!("missing {what} {}", whereabouts(spec));
             let unit = if field.unit.is_empty() {
                 String::new()
             } else {
@@ -180,14 +186,19 @@ fn named(
     problems: &mut Problems,
 ) -> Vec<Node> {
     if items.len() < min || items.len() > max {
+        let range = if min == max {
+            format!("{min}")
+        } else {
+            format!("{min} to {max}")
+        };
         let message = format!(
-            "{} of {}; there must be {min} to {max}",
+            "{} of {}, and there must be {range}",
             items.len(),
             spec.header
         );
         problems
             .add(Code::OutOfRange, path, &node.span, message)
-            .label(format!("{min} to {max} of these"));
+            .label(format!("there must be {range}"));
     }
     let mut seen: Vec<&str> = Vec::new();
     let mut result = Vec::new();

@@ -73,3 +73,108 @@ fn degrees_outside_the_range_are_refused() {
         );
     }
 }
+
+/// Table 2 of the extended paper. Its entries are rounded to two digits after the
+/// point, its totals to one.
+#[test]
+fn area_sums_are_those_of_table_2() {
+    let budget = f1().budget(14).expect("a breakdown");
+    let near = |prefix: &str, published: f64, rounding: f64| {
+        let area = budget.area_mm2(prefix).expect("every area is known");
+        assert!(
+            (area - published).abs() <= rounding,
+            "{prefix}: {area}, Table 2: {published}"
+        );
+    };
+    near("cluster.cc", 63.52, 0.005);
+    near("scratchpad.spad", 48.09, 0.005);
+    near("xbar", 10.02, 0.005);
+    near("offchip.hbm", 29.80, 0.005);
+    near("", 151.4, 0.05);
+}
+
+/// Table 2 prints 8.75 W for a cluster where its own components sum to 8.76, and
+/// totals that follow from 8.75: the sums differ by 16 x 0.01 W and rounding.
+#[test]
+fn power_sums_are_those_of_table_2() {
+    let budget = f1().budget(14).expect("a breakdown");
+    let near = |prefix: &str, published: f64, rounding: f64| {
+        let power = budget.tdp_w(prefix).expect("every power is known");
+        assert!(
+            (power - published).abs() <= rounding,
+            "{prefix}: {power}, Table 2: {published}"
+        );
+    };
+    near("cluster.cc", 140.0, 0.16 + 0.005);
+    near("scratchpad.spad", 20.35, 0.005);
+    near("xbar", 19.65, 0.005);
+    near("offchip.hbm", 0.45, 0.005);
+    near("", 180.4, 0.16 + 0.055);
+}
+
+#[test]
+fn a_sum_with_an_unknown_part_is_unknown() {
+    let budget = f1().budget(14).expect("a breakdown");
+    assert_eq!(budget.area_mm2("nothing"), None);
+    let mut partial = budget.clone();
+    partial.lines[0].each.area_mm2 = None;
+    assert_eq!(partial.area_mm2(""), None);
+    assert!(partial.area_mm2("scratchpad").is_some());
+}
+
+/// Section 5.3: "our approach allows for 6,186 prime moduli".
+#[test]
+fn f1_has_the_published_number_of_primes() {
+    let moduli = f1().moduli;
+    assert_eq!(
+        (moduli.step(14), moduli.step(15), moduli.step(16)),
+        (1 << 16, 1 << 16, 1 << 17)
+    );
+    let is_prime = |q: u64| {
+        (3..)
+            .step_by(2)
+            .take_while(|d| d * d <= q)
+            .all(|d| !q.is_multiple_of(d))
+    };
+    let candidates = (1u64..1 << 16).map(|k| (k << 16) + 1);
+    let primes: Vec<u64> = candidates.filter(|&q| is_prime(q)).collect();
+    assert_eq!(primes.len(), 6186);
+    assert!(primes.iter().all(|&q| moduli.allows(q, 14)));
+    assert!(!moduli.allows(primes[0] - 2, 14));
+    assert!(!moduli.allows((1 << 33) + 1, 14));
+    assert!(!moduli.allows(1, 14));
+}
+
+#[test]
+fn overlays_are_the_papers_variants() {
+    let units = |overlay: &str| {
+        let machine = f1().with_overlay(overlay).expect("an overlay");
+        assert_eq!(machine.name, format!("f1+{overlay}"));
+        assert_ne!(machine.hash(), f1().hash());
+        machine.resolve(14).expect("resolves")
+    };
+    let slow_ntt = units("lt_ntt");
+    assert_eq!((slow_ntt.units[0].count, slow_ntt.units[1].first), (14, 14));
+    assert_eq!(
+        slow_ntt.timing(Op::Ntt).map(|t| t.occupancy),
+        Some(14 * 128)
+    );
+    assert_eq!(slow_ntt.timing(Op::Ntt).map(|t| t.latency), Some(209));
+    let slow_aut = units("lt_aut");
+    assert_eq!(slow_aut.units[1].count, 128);
+    assert_eq!(
+        slow_aut.timing(Op::AutEval).map(|t| t.occupancy),
+        Some(16384)
+    );
+    assert_eq!(units("t4_legacy").clusters, 20);
+
+    let both = f1()
+        .with_overlay("lt_ntt")
+        .and_then(|m| m.with_overlay("t4_legacy"));
+    assert_eq!(both.expect("stacks").name, "f1+lt_ntt+t4_legacy");
+    let error = f1()
+        .with_overlay("lt_nt")
+        .expect_err("no such overlay")
+        .to_string();
+    assert!(error.contains("did you mean `lt_ntt`?"), "{error}");
+}

@@ -9,6 +9,7 @@ use crate::suggest::did_you_mean;
 use crate::tree::{Entry, Node, Span, Table, Val};
 
 use super::join;
+use super::number::{Bounds, bandwidth, congruence, float, integer, power_of_two};
 
 /// Operations that machines may list and limb programs do not have (yet): whole
 /// vectors of coefficients through the coarse units of a coprocessor, and
@@ -74,8 +75,8 @@ pub(super) fn check(
         ),
         Kind::Count => formula_value(node, 1, path, problems),
         Kind::OpFormulas { min } => map(node, path, problems, |entry, path, problems| {
-            operation(&entry.key, &entry.key_span, path, problems);
-            formula_value(&entry.node, *min, path, problems)
+            let known = operation(&entry.key, &entry.key_span, path, problems);
+            formula_value(&entry.node, *min, path, problems).filter(|_| known)
         }),
         Kind::Ops => list(
             node,
@@ -112,146 +113,6 @@ pub(super) fn wrong_type(
         problem.help("write the number without quotes");
     }
     None
-}
-
-fn out_of_range(node: &Node, path: &str, found: &str, range: &str, problems: &mut Problems) {
-    problems
-        .add(
-            Code::OutOfRange,
-            path,
-            &node.span,
-            format!("`{path}` is {found}, and must be {range}"),
-        )
-        .label(format!("must be {range}"));
-}
-
-fn with_unit(text: String, unit: &str) -> String {
-    if unit.is_empty() {
-        text
-    } else {
-        format!("{text} {unit}")
-    }
-}
-
-fn integer(
-    node: &Node,
-    (min, max): (i64, i64),
-    unit: &str,
-    path: &str,
-    problems: &mut Problems,
-) -> Option<Val> {
-    let Val::Int(value) = node.value else {
-        let expected = with_unit("an integer".to_owned(), &in_unit(unit));
-        return wrong_type(node, path, &expected, problems);
-    };
-    if (min..=max).contains(&value) {
-        return Some(Val::Int(value));
-    }
-    let range = if min == max {
-        format!("{min}")
-    } else {
-        with_unit(format!("from {min} to {max}"), unit)
-    };
-    out_of_range(node, path, &value.to_string(), &range, problems);
-    None
-}
-
-fn in_unit(unit: &str) -> String {
-    if unit.is_empty() {
-        String::new()
-    } else {
-        format!("({unit})")
-    }
-}
-
-fn power_of_two(
-    node: &Node,
-    (min, max): (i64, i64),
-    path: &str,
-    problems: &mut Problems,
-) -> Option<Val> {
-    let Val::Int(value) = node.value else {
-        return wrong_type(node, path, "a power of two", problems);
-    };
-    let fits = u64::try_from(value).is_ok_and(u64::is_power_of_two);
-    if fits && (min..=max).contains(&value) {
-        return Some(Val::Int(value));
-    }
-    let range = format!("a power of two from {min} to {max}");
-    out_of_range(node, path, &value.to_string(), &range, problems);
-    None
-}
-
-struct Bounds {
-    min: f64,
-    max: f64,
-    above: bool,
-}
-
-fn number(node: &Node) -> Option<f64> {
-    match node.value {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "bounds are far below 2^52, and larger integers are out of range however rounded"
-        )]
-        Val::Int(value) => Some(value as f64),
-        Val::Float(value) => Some(value),
-        _ => None,
-    }
-}
-
-fn float(
-    node: &Node,
-    bounds: &Bounds,
-    unit: &str,
-    path: &str,
-    problems: &mut Problems,
-) -> Option<Val> {
-    let Some(value) = number(node) else {
-        let expected = with_unit("a number".to_owned(), &in_unit(unit));
-        return wrong_type(node, path, &expected, problems);
-    };
-    // A value that is no number is in no range.
-    let low = if bounds.above {
-        value > bounds.min
-    } else {
-        value >= bounds.min
-    };
-    if low && value <= bounds.max {
-        // -0.0 is 0.0.
-        return Some(Val::Float(value + 0.0));
-    }
-    let (min, max) = (bounds.min, bounds.max);
-    let range = if bounds.above {
-        format!("above {min} and at most {max}")
-    } else {
-        format!("from {min} to {max}")
-    };
-    out_of_range(
-        node,
-        path,
-        &value.to_string(),
-        &with_unit(range, unit),
-        problems,
-    );
-    None
-}
-
-fn bandwidth(node: &Node, max: f64, path: &str, problems: &mut Problems) -> Option<Val> {
-    if node.as_text() == Some("unlimited") {
-        return Some(node.value.clone());
-    }
-    let before = problems.len();
-    let bounds = Bounds {
-        min: 0.0,
-        max,
-        above: true,
-    };
-    let result = float(node, &bounds, "GB/s", path, problems);
-    if problems.len() > before {
-        problems.last_help("for a memory that never limits, write \"unlimited\"");
-    }
-    result
 }
 
 /// Checks a name.
@@ -355,39 +216,6 @@ fn names(node: &Node, path: &str, problems: &mut Problems) -> Option<Val> {
             },
         ),
     }
-}
-
-fn congruence(node: &Node, path: &str, problems: &mut Problems) -> Option<Val> {
-    let pair = match &node.value {
-        Val::List(items) => match items.as_slice() {
-            [
-                Node {
-                    value: Val::Int(residue),
-                    ..
-                },
-                Node {
-                    value: Val::Int(modulus),
-                    ..
-                },
-            ] => Some((*residue, *modulus)),
-            _ => None,
-        },
-        _ => None,
-    };
-    let Some((residue, modulus)) = pair else {
-        return wrong_type(node, path, "two integers, [1, m]", problems);
-    };
-    let power = (2..=1i64 << 40).contains(&modulus) && modulus & (modulus - 1) == 0;
-    if residue == 1 && power {
-        return Some(node.value.clone());
-    }
-    let found = format!("[{residue}, {modulus}]");
-    let range = "[1, m] with m a power of two from 2 to 2^40";
-    out_of_range(node, path, &found, range, problems);
-    if residue != 1 {
-        problems.last_help("a transform of N words needs primes that are 1 modulo 2N");
-    }
-    None
 }
 
 /// An integer or a formula; the least value of a formula is checked where it is evaluated.
