@@ -23,10 +23,10 @@ pub(crate) struct Emission<'a> {
     /// Global values of every placed node, `[part][limb]`.
     values: Vec<Ct>,
     keys: Vec<KeySpec>,
-    inputs: Vec<InputUse>,
+    inputs: Vec<Option<InputUse>>,
     plains: Vec<PlainUse>,
     plain_index: HashMap<(u32, u64), u32>,
-    outputs: Vec<OutputUse>,
+    outputs: Vec<Option<OutputUse>>,
 }
 
 impl<'a> Emission<'a> {
@@ -45,11 +45,17 @@ impl<'a> Emission<'a> {
             builder,
             values: vec![Vec::new(); placed.nodes.len()],
             keys: Vec::new(),
-            inputs: Vec::new(),
+            inputs: vec![None; graph.inputs.len()],
             plains: Vec::new(),
             plain_index: HashMap::new(),
-            outputs: Vec::new(),
+            outputs: vec![None; graph.outputs.len()],
         };
+        for name in &graph.inputs {
+            emission.builder.ciphertext(name);
+        }
+        for name in &graph.outputs {
+            emission.builder.output_named(name);
+        }
         emission.declare_plains();
         emission
     }
@@ -103,18 +109,13 @@ impl<'a> Emission<'a> {
 
     fn input(&mut self, input: u32, node: &PlacedNode) -> Ct {
         let name = &self.graph.inputs[input as usize];
-        let index = self.builder.ciphertext(name);
-        self.inputs.push(InputUse {
+        self.inputs[input as usize] = Some(InputUse {
             name: name.clone(),
             level: node.level,
             scale: node.scale,
         });
         let mut limb = |poly: u8, limb: u16| {
-            let source = Source::Ciphertext {
-                input: index,
-                poly,
-                limb,
-            };
+            let source = Source::Ciphertext { input, poly, limb };
             self.builder.input(source, LimbType::eval(limb))
         };
         (0..2)
@@ -124,8 +125,7 @@ impl<'a> Emission<'a> {
 
     fn output(&mut self, output: u32, node: &PlacedNode, value: &Ct, placed: u32) {
         let name = &self.graph.outputs[output as usize];
-        let index = self.builder.output_named(name);
-        self.outputs.push(OutputUse {
+        self.outputs[output as usize] = Some(OutputUse {
             name: name.clone(),
             level: node.level,
             scale: node.scale,
@@ -134,7 +134,7 @@ impl<'a> Emission<'a> {
         });
         for (poly, part) in value.iter().enumerate() {
             for (limb, &v) in part.iter().enumerate() {
-                self.builder.output(index, poly as u8, limb as u16, v);
+                self.builder.output(output, poly as u8, limb as u16, v);
             }
         }
     }
@@ -255,9 +255,9 @@ impl<'a> Emission<'a> {
             placed,
             noise,
             keys: self.keys,
-            inputs: self.inputs,
+            inputs: self.inputs.into_iter().flatten().collect(),
             plains: self.plains,
-            outputs: self.outputs,
+            outputs: self.outputs.into_iter().flatten().collect(),
             explain,
         }
     }

@@ -173,9 +173,12 @@ pub fn noise(
                 transfer.mul_plain(scaled(ct), plain_magnitude(plain) * scale)
             }
             PlacedOp::MulConst { ct, value } => {
-                let rounding = match chain.scheme {
-                    Scheme::Ckks => scaled(ct).1.powi(2) / 12.0,
-                    Scheme::Bgv { .. } => 0.0,
+                // A constant that changes the scale was rounded to a whole number.
+                let rounded = node.scale > placed.nodes[ct as usize].scale;
+                let rounding = if rounded {
+                    scaled(ct).1.powi(2) / 12.0
+                } else {
+                    0.0
                 };
                 var(ct) * value.powi(2) + rounding
             }

@@ -224,7 +224,11 @@ impl Placer<'_> {
     fn two_part_twins(&self, a: u32, b: u32) -> (u32, u32) {
         let twin = |of: u32, other: u32| {
             let found = self.cache.get(&(of, Conversion::Relinearized));
-            if self.at(other).parts == 2 { found.copied().unwrap_or(of) } else { of }
+            if self.at(other).parts == 2 {
+                found.copied().unwrap_or(of)
+            } else {
+                of
+            }
         };
         (twin(a, b), twin(b, a))
     }

@@ -26,6 +26,14 @@ impl Graph {
                     why,
                 })?;
         }
+        self.verify_once("input", &self.inputs, |op| match op {
+            HeOp::Input { input, .. } => Some(input),
+            _ => None,
+        })?;
+        self.verify_once("output", &self.outputs, |op| match op {
+            HeOp::Output { output, .. } => Some(output),
+            _ => None,
+        })?;
         if self.outputs.is_empty() {
             return Err(ProgramError::Invalid {
                 place: format!("program {}", self.name),
@@ -33,6 +41,31 @@ impl Graph {
             });
         }
         Ok(())
+    }
+
+    /// Every name of a table belongs to exactly one node.
+    fn verify_once(
+        &self,
+        what: &str,
+        names: &[String],
+        index: impl Fn(HeOp) -> Option<u32>,
+    ) -> Result<(), ProgramError> {
+        let mut seen = vec![0; names.len()];
+        for node in &self.nodes {
+            if let Some(index) = index(node.op) {
+                seen[index as usize] += 1;
+            }
+        }
+        match seen.iter().position(|&count| count != 1) {
+            None => Ok(()),
+            Some(at) => Err(ProgramError::Invalid {
+                place: format!("program {}", self.name),
+                why: format!(
+                    "{what} `{}` is declared {} times, not once",
+                    names[at], seen[at]
+                ),
+            }),
+        }
     }
 
     fn verify_node(&self, index: u32, op: HeOp) -> Result<(), String> {
