@@ -7,10 +7,11 @@ NAME is a decorated function, a `Program`, or a function that returns one.
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -87,8 +88,8 @@ def _load(path: Path) -> ModuleType:
 def _checked(name: str, function: Callable[..., Any]) -> Callable[..., Program]:
     """Wrap a plain function so that what it returns and raises is reported well."""
 
+    @functools.wraps(function)
     def build(**parameters: Any) -> Program:
-        _accept(name, function, parameters)
         with _user_code(Path(name.rpartition(":")[0])):
             made = function(**parameters)
         if not isinstance(made, Program):
@@ -99,14 +100,6 @@ def _checked(name: str, function: Callable[..., Any]) -> Callable[..., Program]:
         return made
 
     return build
-
-
-def _accept(name: str, function: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
-    """Refuse parameters that the function does not take, and missing ones."""
-    try:
-        inspect.signature(function).bind(**parameters)
-    except TypeError as error:
-        raise UsageError(f"{name}: {error}; give parameters with --param NAME=VALUE") from None
 
 
 class _user_code:  # noqa: N801 - reads as a statement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,6 +52,10 @@ class Workload:
             return self.source
         if isinstance(self.source, ProgramFunction):
             return self.source.build(**parameters)
+        try:
+            inspect.signature(self.source).bind(**parameters)
+        except TypeError as error:
+            raise UsageError(f"{self.name}: {error}; see --param NAME=VALUE") from None
         return self.source(**parameters)
 
     def samples(
