@@ -1,11 +1,9 @@
 //! Every homomorphic operation, encrypted, against the clear.
 
-mod harness;
-
+use crate::harness::{Build, assert_close, parameters, run};
 use cyclotron_lower::Target;
 use cyclotron_program::{HeOp, KeySwitch, Scheme as GraphScheme};
 use cyclotron_schemes::{Parameters, Scheme};
-use harness::{Build, assert_close, parameters, run};
 
 const LOG_N: u32 = 10;
 

@@ -1,0 +1,5 @@
+//! Lowered programs, run encrypted.
+
+mod harness;
+mod operations;
+mod parameters;
