@@ -23,6 +23,8 @@ mod resolved;
 mod schema;
 mod setting;
 mod suggest;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod tree;
 mod validate;
 mod words;

@@ -1,0 +1,14 @@
+//! Random machines and a naive scheduler, for tests of other crates (feature `testing`).
+//!
+//! The scheduler is no compiler: it takes instructions in order, chooses
+//! clusters, banks and victims at random, and starts everything at the earliest
+//! cycle that the contract of [`crate::Resolved`] allows. That gives legal
+//! schedules that are tight in every constraint, written independently of the
+//! compiler, the checker and the simulator.
+
+mod machines;
+mod scheduler;
+mod state;
+
+pub use machines::random_resolved;
+pub use scheduler::schedule_naively;
