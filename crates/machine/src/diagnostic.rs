@@ -106,6 +106,17 @@ pub struct Diagnostics {
     pub omitted: usize,
 }
 
+impl Diagnostics {
+    /// How many faults there are, in a line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self.items.len() + self.omitted {
+            1 => format!("one fault in machine file {}", self.file),
+            count => format!("{count} faults in machine file {}", self.file),
+        }
+    }
+}
+
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, item) in self.items.iter().enumerate() {

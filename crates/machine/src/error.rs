@@ -37,7 +37,7 @@ pub enum MachineError {
         line: usize,
     },
     /// The description has faults.
-    #[error("{0}")]
+    #[error("{summary}\n\n{0}", summary = .0.summary())]
     Invalid(Diagnostics),
     /// No machine of this name is shipped.
     #[error("there is no machine `{name}`{}; shipped machines: {}; or give the path of a machine file", hint(.suggestion), .shipped.join(", "))]

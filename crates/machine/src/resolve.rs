@@ -33,6 +33,9 @@ impl Machine {
             log_n,
             vector_bytes: self.vector_bytes(log_n),
         };
+        if let Some(cycles @ 1..) = self.streams.as_ref().map(|s| s.issue_overhead_cycles) {
+            return Err(at.not_modelled(format!("`streams.issue_overhead_cycles` of {cycles}")));
+        }
         let (units, ops) = at.units()?;
         Ok(Resolved {
             name: self.name.clone(),

@@ -66,8 +66,8 @@ pub(crate) enum Kind {
     OpFormulas { min: u32 },
     /// An array of operations.
     Ops,
-    /// One name, an array of names, or `"*"`.
-    Names,
+    /// One name, an array of names, or, where `all` is set, `"*"`.
+    Names { all: bool },
     /// `[1, m]`, m a power of two.
     Congruence,
     /// A table from names to numbers.

@@ -192,6 +192,9 @@ fn too_small_and_too_large_machines_are_typed_errors() {
     let error = resolve("scratchpad.latency", 0.into(), 14).expect_err("not modelled");
     assert!(matches!(error, MachineError::NotModelled { .. }), "{error}");
 
+    let error = resolve("streams.issue_overhead_cycles", 1.into(), 14).expect_err("not modelled");
+    assert!(matches!(error, MachineError::NotModelled { .. }), "{error}");
+
     let wide = f1().vary("n_max", 1 << 20).expect("a legal description");
     assert_eq!(
         wide.resolve(15).map(|at| at.vector_bytes).ok(),

@@ -1,7 +1,6 @@
 //! The schema as Markdown, for the documentation.
 
 use super::{FieldSpec, Kind, Need, ROOT, TableSpec};
-use crate::formula::MAX_VALUE;
 use crate::validate::operations;
 
 /// Every table and key of a machine file with type, range, unit and meaning, as
@@ -64,19 +63,23 @@ fn values(kind: &Kind) -> String {
         Kind::Name => "name".to_owned(),
         Kind::Choice(words) => format!("one of {}", quoted(words)),
         Kind::Choices(words) => format!("array of {}", quoted(words)),
-        Kind::Count => format!("integer or formula, 1 to {MAX_VALUE}"),
+        Kind::Count => "integer or formula, 1 to 2^30".to_owned(),
         Kind::OpFormulas { min } => {
-            format!("table from operations to integers or formulas, {min} to {MAX_VALUE}")
+            format!("table from operations to integers or formulas, {min} to 2^30")
         }
         Kind::Ops => {
             let operations: Vec<&str> = operations().collect();
             format!("array of operations: {}", operations.join(", "))
         }
-        Kind::Names => "name, array of names, or `\"*\"`".to_owned(),
+        Kind::Names { all: true } => "name, array of names, or `\"*\"`".to_owned(),
+        Kind::Names { all: false } => "name or array of names".to_owned(),
         Kind::Congruence => "`[1, m]`, m a power of two, 2 to 2^40".to_owned(),
         Kind::Vars => "table from names to numbers, -10^12 to 10^12".to_owned(),
         Kind::Params => "table from names to numbers, booleans or arrays of integers".to_owned(),
         Kind::Table(inner) => format!("table `{}`", inner.header),
+        Kind::Named { spec, min, max } if min == max => {
+            format!("tables `{}`, exactly {min}", spec.header)
+        }
         Kind::Named { spec, min, max } => {
             format!("tables `{}`, {min} to {max}", spec.header)
         }

@@ -88,7 +88,7 @@ pub(super) fn check(
                 None => wrong_type(item, path, "an operation in quotes", problems).is_some(),
             },
         ),
-        Kind::Names => names(node, path, problems),
+        Kind::Names { all } => names(node, *all, path, problems),
         Kind::Congruence => congruence(node, path, problems),
         Kind::Vars => map(node, path, problems, variable),
         Kind::Params => map(node, path, problems, parameter),
@@ -199,16 +199,21 @@ fn list(
     good.then(|| node.value.clone())
 }
 
-fn names(node: &Node, path: &str, problems: &mut Problems) -> Option<Val> {
+fn names(node: &Node, all: bool, path: &str, problems: &mut Problems) -> Option<Val> {
+    let expected = if all {
+        "a name, an array of names or \"*\""
+    } else {
+        "a name or an array of names"
+    };
     match &node.value {
-        Val::Text(text) if text == "*" => Some(node.value.clone()),
+        Val::Text(text) if all && text == "*" => Some(node.value.clone()),
         Val::Text(text) => {
             name(text, &node.span, path, problems).then(|| Val::List(vec![node.clone()]))
         }
         _ => list(
             node,
             path,
-            "a name, an array of names or \"*\"",
+            expected,
             problems,
             |item, problems| match item.as_text() {
                 Some(text) => name(text, &item.span, path, problems),

@@ -89,14 +89,14 @@ static UNIT: TableSpec = TableSpec {
         ),
         field(
             "exclusive_with",
-            Names,
+            Names { all: false },
             Optional,
             "",
             "Units of the cluster that cannot work while this one does.",
         ),
         field(
             "overlaps_with",
-            Names,
+            Names { all: false },
             Optional,
             "",
             "Units that work at the same time. All units do unless they exclude each other: this records that the source says so.",

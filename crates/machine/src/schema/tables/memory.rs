@@ -53,14 +53,14 @@ pub(super) static XBAR: TableSpec = TableSpec {
         SOURCE,
         field(
             "from",
-            Names,
+            Names { all: true },
             Required,
             "",
             "Scratchpad groups, `\"*\"` for all of them, or the cluster.",
         ),
         field(
             "to",
-            Names,
+            Names { all: true },
             Required,
             "",
             "The same. One of `from` and `to` is the cluster; both may be.",
@@ -115,7 +115,7 @@ pub(super) static OFFCHIP: TableSpec = TableSpec {
         ),
         field(
             "attach",
-            Names,
+            Names { all: true },
             Required,
             "",
             "Scratchpad groups that it loads into and stores from, or `\"*\"`.",
