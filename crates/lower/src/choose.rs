@@ -203,7 +203,8 @@ fn fastest_digits(
 
 /// Estimated time of a limb program: for a machine the busiest resource, off-chip
 /// loads and feeding of units included; for a CPU the sum.
-fn estimate(program: &LimbProgram, costs: &Costs) -> f64 {
+#[must_use]
+pub fn estimate(program: &LimbProgram, costs: &Costs) -> f64 {
     let mut resources = vec![0.0; Op::ALL.len() + 2];
     let (load, feed) = (Op::ALL.len(), Op::ALL.len() + 1);
     let mut calls = vec![0u32; program.procedures.len()];

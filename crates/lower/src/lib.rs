@@ -19,7 +19,7 @@ mod order;
 mod target;
 mod variant;
 
-pub use choose::{Wish, choose};
+pub use choose::{Wish, choose, estimate};
 pub use error::LowerError;
 pub use explain::ExplainRow;
 pub use lowered::{InputUse, Lowered, OutputUse, PlainEncoding, PlainUse, lower};

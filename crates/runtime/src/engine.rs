@@ -40,8 +40,7 @@ pub struct RunStats {
 #[derive(Debug)]
 pub struct Engine {
     threads: usize,
-    /// None for one thread: the caller's is used.
-    pool: Option<rayon::ThreadPool>,
+    pool: rayon::ThreadPool,
 }
 
 impl Engine {
@@ -54,12 +53,6 @@ impl Engine {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         };
-        if threads == 1 {
-            return Ok(Engine {
-                threads,
-                pool: None,
-            });
-        }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|index| format!("cyclotron-{index}"))
@@ -68,16 +61,19 @@ impl Engine {
                 threads,
                 why: error.to_string(),
             })?;
-        Ok(Engine {
-            threads,
-            pool: Some(pool),
-        })
+        Ok(Engine { threads, pool })
     }
 
     /// Number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// Calls `work` on a thread of the engine, so that parallel iterators in it
+    /// use the engine's threads and no others.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
     }
 
     /// Verifies a program and computes what its runs have in common.
@@ -129,10 +125,7 @@ impl Engine {
         program.check_ring(ring)?;
         let start = Instant::now();
         let run = Run::new(program, prepared, ring, provider, self.threads).with_progress(progress);
-        match &self.pool {
-            None => run.work(),
-            Some(pool) => drop(pool.broadcast(|_| run.work())),
-        }
+        self.pool.broadcast(|_| run.work());
         let outputs = run.outputs()?;
         let stats = RunStats {
             seconds: start.elapsed().as_secs_f64(),

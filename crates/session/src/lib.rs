@@ -1,1 +1,31 @@
-//! What a user does: client, evaluator, compile, run, simulate, compare, explain.
+//! What a user does with programs: choose parameters, lower, make keys,
+//! encrypt, evaluate, decrypt.
+//!
+//! The [`Client`] holds the secret key; the [`Evaluator`] holds evaluation keys
+//! only. What passes between them ([`StoredCiphertext`], [`EvaluationKeys`],
+//! programs) can be files. Front ends, such as the Python package and a
+//! service, use this crate and nothing below it.
+
+mod client;
+mod error;
+mod evaluator;
+mod interface;
+mod operands;
+mod plan;
+mod stored;
+mod target;
+mod values;
+
+pub use client::Client;
+pub use cyclotron_lower::Wish;
+pub use cyclotron_machine::Machine;
+pub use cyclotron_program::{Graph, HeOp, KeySwitch, PlainOperand, Scheme as ProgramScheme, Span};
+pub use cyclotron_runtime::RunStats;
+pub use cyclotron_schemes::{Context, Parameters, Scheme};
+pub use error::SessionError;
+pub use evaluator::{Ciphertexts, Evaluator, Plaintexts, Watch};
+pub use interface::Interface;
+pub use plan::{DEFAULT_PRECISION_BITS, Plan, choose_parameters};
+pub use stored::{EvaluationKeys, StoredCiphertext};
+pub use target::keyswitch;
+pub use values::Values;
