@@ -1,1 +1,28 @@
 //! Phases 2 and 3: legalization, movement, placement, and lower bounds.
+//!
+//! [`compile`] runs all of them: [`legalize`] expands what the machine lacks,
+//! [`lower_bound`] says what no schedule can beat, [`plan_movement`] decides
+//! all off-chip traffic, and [`place`] gives every component its stream.
+//!
+//! Each phase is one pass over the program in order, with structs of arrays and
+//! 32-bit indices; none allocates per instruction, and each is at most
+//! n log n. All are deterministic.
+
+mod bound;
+mod calendar;
+mod compile;
+mod error;
+mod legalize;
+mod movement;
+mod placement;
+mod stats;
+mod topology;
+mod uses;
+
+pub use bound::{LowerBound, lower_bound};
+pub use compile::{Compiled, Options, Phase, compile};
+pub use error::CompileError;
+pub use legalize::legalize;
+pub use movement::plan_movement;
+pub use placement::place;
+pub use stats::{CompileStats, PlacementStats};

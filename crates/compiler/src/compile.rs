@@ -1,0 +1,121 @@
+//! All phases in a row.
+
+use cyclotron_isa::{FlatProgram, LimbProgram, MovementPlan, Schedule};
+use cyclotron_machine::Resolved;
+
+use crate::bound::{LowerBound, lower_bound};
+use crate::error::CompileError;
+use crate::legalize::legalize;
+use crate::movement::plan_movement;
+use crate::placement::place;
+use crate::stats::CompileStats;
+
+/// A phase of the compiler, in the order in which they run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// Operations that the machine lacks are expanded.
+    Legalize,
+    /// The lower bound is computed.
+    Bound,
+    /// Off-chip movement is planned.
+    Movement,
+    /// Every component gets its stream.
+    Placement,
+}
+
+/// How to compile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// 0 is fastest; 1 is the default.
+    pub effort: u8,
+    /// Seed of every arbitrary choice; the same seed gives the same schedule.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { effort: 1, seed: 0 }
+    }
+}
+
+/// Everything that compilation made.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    /// The legalized program.
+    pub program: LimbProgram,
+    /// Its flat view.
+    pub flat: FlatProgram,
+    /// Its off-chip movement.
+    pub plan: MovementPlan,
+    /// The streams of all components.
+    pub schedule: Schedule,
+    /// What no schedule can beat.
+    pub bound: LowerBound,
+    /// How busy the machine is.
+    pub stats: CompileStats,
+}
+
+/// Compiles a limb program for a machine. `progress` is called with the phase
+/// and the fraction of it that is done, in `[0, 1]`.
+///
+/// # Errors
+/// [`CompileError`] says what the machine lacks or what does not fit.
+pub fn compile(
+    program: &LimbProgram,
+    machine: &Resolved,
+    options: &Options,
+    progress: &mut dyn FnMut(Phase, f64),
+) -> Result<Compiled, CompileError> {
+    check_match(program, machine)?;
+    progress(Phase::Legalize, 0.0);
+    let supported = |op| machine.timing(op).is_some();
+    let program = legalize(program, supported).map_err(|error| match error {
+        CompileError::Unsupported { op, .. } => CompileError::Unsupported {
+            op,
+            machine: machine.name.clone(),
+        },
+        other => other,
+    })?;
+    let flat = FlatProgram::new(&program)?;
+    progress(Phase::Legalize, 1.0);
+    progress(Phase::Bound, 0.0);
+    let bound = lower_bound(&flat, machine)?;
+    progress(Phase::Bound, 1.0);
+    let plan = plan_movement(&flat, machine, &mut |part| progress(Phase::Movement, part))?;
+    let (schedule, placement) = place(&flat, &plan, machine, options, &mut |part| {
+        progress(Phase::Placement, part)
+    })?;
+    let stats = CompileStats::new(machine, &schedule, placement);
+    Ok(Compiled {
+        program,
+        flat,
+        plan,
+        schedule,
+        bound,
+        stats,
+    })
+}
+
+/// Whether the program's vectors and words are the machine's.
+fn check_match(program: &LimbProgram, machine: &Resolved) -> Result<(), CompileError> {
+    let mismatch = |what, program, resolved| CompileError::Mismatch {
+        machine: machine.name.clone(),
+        what,
+        program,
+        resolved,
+    };
+    if program.log_n != machine.log_n {
+        let (of_program, of_machine) = (u64::from(program.log_n), u64::from(machine.log_n));
+        return Err(mismatch("log2 N", of_program, of_machine));
+    }
+    let widest = program
+        .moduli
+        .iter()
+        .max()
+        .map_or(0, |q| u64::BITS - q.leading_zeros());
+    if widest > machine.word_bits {
+        let (of_program, of_machine) = (u64::from(widest), u64::from(machine.word_bits));
+        return Err(mismatch("primes of so many bits:", of_program, of_machine));
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Why a program cannot be compiled for a machine.
+
+use cyclotron_isa::{IsaError, Op};
+
+/// A program that a machine cannot execute, and what to change.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CompileError {
+    /// The machine has no unit for an operation that cannot be expressed by others.
+    #[error(
+        "machine {machine} has no unit for {name}, which the program needs; add {name} to a unit's \
+         `ops`, or choose another machine", name = op.machine_name()
+    )]
+    Unsupported {
+        /// The operation.
+        op: Op,
+        /// The machine's name.
+        machine: String,
+    },
+    /// The program needs more of something than the machine has.
+    #[error("{what} does not fit: needs {needs}, the machine has {has}; {fix}")]
+    DoesNotFit {
+        /// What is short, for example `the scratchpad (vectors)`.
+        what: String,
+        /// How much the program needs.
+        needs: u64,
+        /// How much the machine has.
+        has: u64,
+        /// The smallest change that helps.
+        fix: String,
+    },
+    /// Two memories that must exchange vectors have no network between them.
+    #[error("machine {machine} has no {what}; add one to its description")]
+    Disconnected {
+        /// The machine's name.
+        machine: String,
+        /// The missing connection.
+        what: String,
+    },
+    /// The program and the machine are resolved for different vectors.
+    #[error("the program has {what} {program}, but machine {machine} was resolved for {resolved}")]
+    Mismatch {
+        /// The machine's name.
+        machine: String,
+        /// Which property, for example `log2 N`.
+        what: &'static str,
+        /// The program's value.
+        program: u64,
+        /// The machine's value.
+        resolved: u64,
+    },
+    /// The limb program is malformed.
+    #[error(transparent)]
+    Program(#[from] IsaError),
+}

@@ -1,0 +1,207 @@
+//! The ports of all components and the paths between them.
+
+use cyclotron_machine::{Bank, Resolved};
+
+use super::path::Path;
+use crate::calendar::{Calendars, Ports};
+use crate::topology::Topology;
+
+/// The ports of all components, and the latencies between them.
+#[derive(Debug)]
+pub(crate) struct Network {
+    /// Units of every cluster and kind: `units[cluster * kinds + kind]`.
+    pub units: Vec<Ports>,
+    regfile_reads: Vec<Ports>,
+    regfile_writes: Vec<Ports>,
+    bank_reads: Vec<Ports>,
+    bank_writes: Vec<Ports>,
+    /// Links from banks and clusters into crossbars; empty where one read port
+    /// keeps them apart anyway.
+    bank_links: Vec<Ports>,
+    /// By crossbar and cluster.
+    regfile_links: Vec<Vec<Ports>>,
+    /// Output ports of every crossbar: `xbar_ports[xbar][port]`.
+    xbar_ports: Vec<Vec<Ports>>,
+    channels: Vec<Ports>,
+    regfile_latency: u64,
+    bank_latency: Vec<u64>,
+    xbar_latency: Vec<u64>,
+    xbar_span: Vec<u64>,
+    channel_latency: Vec<u64>,
+    channel_span: Vec<u64>,
+    to_clusters: Vec<u16>,
+    from_clusters: Vec<u16>,
+    among_clusters: Option<u16>,
+    first_bank: u16,
+    /// Shortest span of a transfer into a register file.
+    pub shortest_transfer: u64,
+}
+
+impl Network {
+    /// The network of a machine; its calendars are added to `calendars`.
+    pub fn new(machine: &Resolved, topology: &Topology, calendars: &mut Calendars) -> Self {
+        let of_xbars = machine.xbars.iter().map(|x| x.span).min();
+        let of_channels = machine.channels.iter().map(|c| c.span).min();
+        let transfer = u64::from(of_xbars.unwrap_or(1));
+        let shortest = transfer.min(u64::from(of_channels.unwrap_or(1)));
+        let clusters = usize::from(machine.clusters);
+        let outputs = clusters.max(machine.banks.len());
+        let regfile = machine.regfile;
+        let several = u16::from(regfile.net_reads > 1);
+        let add = &mut |count, shortest| calendars.add(count, shortest);
+        let units = add_units(machine, add);
+        let regfile_reads = repeat(clusters, || add(regfile.net_reads, transfer));
+        let regfile_writes = repeat(clusters, || add(regfile.net_writes, transfer));
+        let regfile_links = repeat(machine.xbars.len(), || {
+            repeat(clusters, || add(several, transfer))
+        });
+        let banks = &machine.banks;
+        let bank_reads: Vec<Ports> = each(banks, |b| add(b.reads.max(1), shortest));
+        let bank_links = each(banks, |b| add(u16::from(b.reads > 1), shortest));
+        let own_writes = |b: &Bank| if b.single_port { 0 } else { b.writes.max(1) };
+        let mut bank_writes: Vec<Ports> = each(banks, |b| add(own_writes(b), shortest));
+        for (writes, &reads) in bank_writes.iter_mut().zip(&bank_reads) {
+            if writes.count == 0 {
+                *writes = reads;
+            }
+        }
+        let xbar_ports = each(&machine.xbars, |x| {
+            repeat(outputs, || add(1, u64::from(x.span)))
+        });
+        let channels = each(&machine.channels, |c| add(1, u64::from(c.span)));
+        Self {
+            units,
+            regfile_reads,
+            regfile_writes,
+            bank_reads,
+            bank_writes,
+            bank_links,
+            regfile_links,
+            xbar_ports,
+            channels,
+            regfile_latency: u64::from(machine.regfile.latency),
+            bank_latency: machine.banks.iter().map(|b| u64::from(b.latency)).collect(),
+            xbar_latency: machine.xbars.iter().map(|x| u64::from(x.latency)).collect(),
+            xbar_span: machine.xbars.iter().map(|x| u64::from(x.span)).collect(),
+            channel_latency: machine
+                .channels
+                .iter()
+                .map(|c| u64::from(c.latency))
+                .collect(),
+            channel_span: machine.channels.iter().map(|c| u64::from(c.span)).collect(),
+            to_clusters: topology.to_clusters.clone(),
+            from_clusters: topology.from_clusters.clone(),
+            among_clusters: topology.among_clusters,
+            first_bank: topology.banks[0],
+            shortest_transfer: transfer,
+        }
+    }
+
+    fn link(&self, ports: Ports) -> Option<Ports> {
+        (ports.count > 0).then_some(ports)
+    }
+
+    /// Bank to cluster, and the crossbar that it takes.
+    pub fn bank_to_cluster(&self, bank: u16, cluster: u16) -> (u16, Path) {
+        let xbar = self.to_clusters[usize::from(bank)];
+        let x = usize::from(xbar);
+        let route = self.bank_latency[usize::from(bank)];
+        let delay = route + self.xbar_latency[x];
+        let path = Path::new(self.xbar_span[x], route, delay)
+            .send(
+                self.bank_reads[usize::from(bank)],
+                self.link(self.bank_links[usize::from(bank)]),
+            )
+            .leg(self.xbar_ports[x][usize::from(cluster)], route)
+            .leg(self.regfile_writes[usize::from(cluster)], delay);
+        (xbar, path)
+    }
+
+    /// Cluster to cluster, if there is a crossbar among them.
+    pub fn cluster_to_cluster(&self, from: u16, to: u16) -> Option<(u16, Path)> {
+        let xbar = self.among_clusters?;
+        let x = usize::from(xbar);
+        let route = self.regfile_latency;
+        let delay = route + self.xbar_latency[x];
+        let path = Path::new(self.xbar_span[x], route, delay)
+            .send(
+                self.regfile_reads[usize::from(from)],
+                self.link(self.regfile_links[x][usize::from(from)]),
+            )
+            .leg(self.xbar_ports[x][usize::from(to)], route)
+            .leg(self.regfile_writes[usize::from(to)], delay);
+        Some((xbar, path))
+    }
+
+    /// Cluster to bank, and the crossbar that it takes.
+    pub fn cluster_to_bank(&self, cluster: u16, bank: u16) -> (u16, Path) {
+        let xbar = self.from_clusters[usize::from(bank)];
+        let x = usize::from(xbar);
+        let route = self.regfile_latency;
+        let delay = route + self.xbar_latency[x];
+        let path = Path::new(self.xbar_span[x], route, delay)
+            .send(
+                self.regfile_reads[usize::from(cluster)],
+                self.link(self.regfile_links[x][usize::from(cluster)]),
+            )
+            .leg(self.xbar_ports[x][usize::from(bank)], route)
+            .leg(self.bank_writes[usize::from(bank)], delay);
+        (xbar, path)
+    }
+
+    /// Cycles from a cluster to another through a bank.
+    pub fn detour(&self, cluster: u16) -> u64 {
+        let bank = self.first_bank;
+        self.cluster_to_bank(cluster, bank).1.delay + self.bank_to_cluster(bank, 0).1.delay
+    }
+
+    /// Channel to bank: a load.
+    pub fn load(&self, channel: u16, bank: u16) -> Path {
+        let c = usize::from(channel);
+        let delay = self.channel_latency[c];
+        Path::new(self.channel_span[c], 0, delay)
+            .leg(self.channels[c], 0)
+            .leg(self.bank_writes[usize::from(bank)], delay)
+    }
+
+    /// Bank to channel: a store. Its delay is that after which the off-chip
+    /// slot may be loaded, less the span.
+    pub fn store(&self, bank: u16, channel: u16) -> Path {
+        let c = usize::from(channel);
+        let route = self.bank_latency[usize::from(bank)];
+        Path::new(self.channel_span[c], route, route + self.channel_latency[c])
+            .leg(self.bank_reads[usize::from(bank)], 0)
+            .leg(self.channels[c], route)
+    }
+
+    /// The calendar of a channel.
+    pub fn channel(&self, channel: u16) -> Ports {
+        self.channels[usize::from(channel)]
+    }
+
+    /// The network write ports of a cluster's register file.
+    pub fn arrivals(&self, cluster: u16) -> Ports {
+        self.regfile_writes[usize::from(cluster)]
+    }
+}
+
+/// Calendars of the units, by cluster and kind.
+fn add_units(machine: &Resolved, add: &mut impl FnMut(u16, u64) -> Ports) -> Vec<Ports> {
+    let shortest = |kind: usize| {
+        let timings = machine.ops.iter().flatten();
+        let own = timings.filter(|t| usize::from(t.unit) == kind);
+        u64::from(own.map(|t| t.occupancy).min().unwrap_or(1))
+    };
+    let kinds = machine.units.len();
+    let all = (0..machine.clusters).flat_map(|_| 0..kinds);
+    all.map(|kind| add(machine.units[kind].count, shortest(kind)))
+        .collect()
+}
+
+fn repeat<T>(count: usize, mut make: impl FnMut() -> T) -> Vec<T> {
+    (0..count).map(|_| make()).collect()
+}
+
+fn each<S, T>(list: &[S], make: impl FnMut(&S) -> T) -> Vec<T> {
+    list.iter().map(make).collect()
+}

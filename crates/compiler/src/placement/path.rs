@@ -1,0 +1,117 @@
+//! What a transfer occupies, and when it can start.
+//!
+//! A transfer occupies several ports, each at a fixed delay after its start.
+//! The search for a start asks each port in turn and repeats until all agree.
+
+use crate::calendar::{Calendars, Ports};
+
+/// A port that a transfer occupies, `delay` cycles after its start.
+#[derive(Debug, Clone, Copy, Default)]
+struct Leg {
+    ports: Ports,
+    delay: u64,
+}
+
+/// A transfer of one vector.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Path {
+    legs: [Leg; 4],
+    count: usize,
+    /// How many of the legs belong to the sending side.
+    sending: usize,
+    /// Cycles that each port is occupied.
+    pub span: u64,
+    /// Cycles from the start to the route through the crossbar or the store by
+    /// the channel.
+    pub route: u64,
+    /// Cycles from the start to the first chunk at the destination.
+    pub delay: u64,
+}
+
+impl Path {
+    pub fn new(span: u64, route: u64, delay: u64) -> Self {
+        Self {
+            span,
+            route,
+            delay,
+            ..Self::default()
+        }
+    }
+
+    /// The sending side: a read port, and the link if several ports could use
+    /// it at once (it carries one stream at a time).
+    pub fn send(mut self, reads: Ports, link: Option<Ports>) -> Self {
+        self = self.leg(reads, 0);
+        if let Some(link) = link {
+            self = self.leg(link, 0);
+        }
+        self.sending = self.count;
+        self
+    }
+
+    /// A further port on the way.
+    pub fn leg(mut self, ports: Ports, delay: u64) -> Self {
+        self.legs[self.count] = Leg { ports, delay };
+        self.count += 1;
+        self
+    }
+
+    /// Cycles that a reservation takes: an unlimited link still carries only
+    /// one stream a cycle.
+    fn occupied(&self) -> u64 {
+        self.span.max(1)
+    }
+
+    /// The first start at or after `from` at which all ports are free.
+    pub fn earliest(&self, calendars: &Calendars, from: u64) -> u64 {
+        let mut start = from;
+        loop {
+            let before = start;
+            for leg in &self.legs[..self.count] {
+                let at = start + leg.delay;
+                start = calendars.earliest(leg.ports, at, self.occupied()).0 - leg.delay;
+            }
+            if start == before {
+                return start;
+            }
+        }
+    }
+
+    /// The last start in `[from, until]` at which all ports are free.
+    pub fn latest(&self, calendars: &Calendars, from: u64, until: u64) -> Option<u64> {
+        let mut start = until;
+        loop {
+            let before = start;
+            for leg in &self.legs[..self.count] {
+                let (lo, hi) = (from + leg.delay, start + leg.delay);
+                start = calendars.latest(leg.ports, lo, hi, self.occupied())? - leg.delay;
+            }
+            if start == before {
+                return Some(start);
+            }
+        }
+    }
+
+    /// Reserves all ports.
+    pub fn reserve(&self, calendars: &mut Calendars, start: u64) {
+        for leg in &self.legs[..self.count] {
+            calendars.reserve(leg.ports, start + leg.delay, self.occupied());
+        }
+    }
+
+    /// Whether the ports of the receiving side are free, for a transfer that
+    /// shares its sending side with another.
+    pub fn can_join(&self, calendars: &Calendars, start: u64) -> bool {
+        let receiving = &self.legs[self.sending..self.count];
+        receiving
+            .iter()
+            .all(|leg| calendars.is_free(leg.ports, start + leg.delay, self.occupied()))
+    }
+
+    /// Reserves the receiving side only.
+    pub fn join(&self, calendars: &mut Calendars, start: u64) {
+        for leg in &self.legs[self.sending..self.count] {
+            calendars.reserve(leg.ports, start + leg.delay, self.occupied());
+        }
+    }
+}

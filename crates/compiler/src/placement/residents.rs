@@ -1,0 +1,171 @@
+//! Values that are on the chip, and where.
+
+use cyclotron_isa::{FlatProgram, MovementPlan, Step};
+
+use crate::uses::{UseLists, distinct_sources};
+
+/// No resident.
+pub(crate) const NO_RECORD: u32 = u32::MAX;
+/// No bank.
+pub(crate) const NO_BANK: u16 = u16::MAX;
+/// Marks the end of a residency among the positions of a value's uses.
+const EVICTED: u32 = 1 << 31;
+
+/// A stream of a value that further clusters may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent {
+    /// Start of the read.
+    pub at: u64,
+    /// The bank or cluster that sends.
+    pub from: u16,
+    /// Whether it is a bank.
+    pub bank: bool,
+}
+
+/// A value that is on the chip.
+#[derive(Debug, Clone)]
+pub(crate) struct Resident {
+    pub value: u32,
+    /// Bank that holds it, or [`NO_BANK`].
+    pub bank: u16,
+    /// Slot in that bank.
+    pub slot: u16,
+    /// First cycle of the write into the bank.
+    pub written: u64,
+    /// End of that write.
+    pub written_end: u64,
+    /// First cycle at which the bank's slot may be overwritten.
+    pub free_from: u64,
+    /// Copies in register files: cluster and slot.
+    pub copies: Vec<(u16, u16)>,
+    /// The latest transfers to clusters.
+    pub sent: [Option<Sent>; 2],
+}
+
+/// All residents, in a pool that is reused.
+#[derive(Debug)]
+pub(crate) struct Residents {
+    pool: Vec<Resident>,
+    unused: Vec<u32>,
+    /// Resident of every value.
+    of_value: Vec<u32>,
+}
+
+impl Residents {
+    pub fn new(values: usize) -> Self {
+        Self {
+            pool: Vec::new(),
+            unused: Vec::new(),
+            of_value: vec![NO_RECORD; values],
+        }
+    }
+
+    /// The resident of a value, or [`NO_RECORD`].
+    pub fn of(&self, value: u32) -> u32 {
+        self.of_value[value as usize]
+    }
+
+    pub fn get(&self, record: u32) -> &Resident {
+        &self.pool[record as usize]
+    }
+
+    pub fn get_mut(&mut self, record: u32) -> &mut Resident {
+        &mut self.pool[record as usize]
+    }
+
+    /// Adds a value that is nowhere yet.
+    pub fn add(&mut self, value: u32) -> u32 {
+        let record = self.unused.pop().unwrap_or_else(|| {
+            self.pool.push(Resident {
+                value,
+                bank: NO_BANK,
+                slot: 0,
+                written: 0,
+                written_end: 0,
+                free_from: 0,
+                copies: Vec::new(),
+                sent: [None; 2],
+            });
+            self.pool.len() as u32 - 1
+        });
+        let resident = &mut self.pool[record as usize];
+        resident.value = value;
+        resident.bank = NO_BANK;
+        resident.copies.clear();
+        resident.sent = [None; 2];
+        self.of_value[value as usize] = record;
+        record
+    }
+
+    /// Removes a value that has no copies left.
+    pub fn remove(&mut self, record: u32) {
+        let resident = &self.pool[record as usize];
+        debug_assert!(resident.copies.is_empty(), "copies outlive their value");
+        self.of_value[resident.value as usize] = NO_RECORD;
+        self.unused.push(record);
+    }
+
+    /// The slot of a resident's copy in a cluster.
+    pub fn copy_in(&self, record: u32, cluster: u16) -> Option<u16> {
+        let copies = &self.get(record).copies;
+        copies
+            .iter()
+            .find(|&&(c, _)| c == cluster)
+            .map(|&(_, slot)| slot)
+    }
+
+    pub fn drop_copy(&mut self, record: u32, cluster: u16) {
+        let copies = &mut self.get_mut(record).copies;
+        copies.retain(|&(c, _)| c != cluster);
+    }
+}
+
+/// Positions in the plan at which values are used, and how far it has come.
+#[derive(Debug)]
+pub(crate) struct PlanUses {
+    lists: UseLists,
+    cursor: Vec<u32>,
+}
+
+impl PlanUses {
+    pub fn new(flat: &FlatProgram, plan: &MovementPlan) -> Self {
+        let lists = UseLists::collect(flat.value_count(), |add| {
+            for (position, &step) in (0u32..).zip(&plan.steps) {
+                match step {
+                    Step::Compute(inst) => {
+                        let (sources, count) = distinct_sources(flat, inst as usize);
+                        sources[..count].iter().for_each(|&s| add(s, position));
+                    }
+                    Step::Store(value) => add(value, position),
+                    Step::Evict(value) => add(value, position | EVICTED),
+                    Step::Load(_) => {}
+                }
+            }
+        });
+        let cursor = (0..flat.value_count() as u32)
+            .map(|v| lists.start(v))
+            .collect();
+        Self { lists, cursor }
+    }
+
+    /// The position at which a value is used next before it is evicted.
+    pub fn next(&self, value: u32) -> Option<u32> {
+        let cursor = self.cursor[value as usize];
+        let open = cursor < self.lists.end(value);
+        let position = open.then(|| self.lists.at(cursor))?;
+        (position & EVICTED == 0).then_some(position)
+    }
+
+    /// Up to `N` further positions at which a value is used before it is evicted.
+    pub fn upcoming<const N: usize>(&self, value: u32) -> impl Iterator<Item = u32> + '_ {
+        let cursor = self.cursor[value as usize];
+        let end = self.lists.end(value).min(cursor + N as u32);
+        let positions = (cursor..end).map(|k| self.lists.at(k));
+        positions.take_while(|position| position & EVICTED == 0)
+    }
+
+    /// Passes the current use (or eviction) of a value.
+    pub fn consume(&mut self, value: u32) {
+        self.cursor[value as usize] += 1;
+    }
+}

@@ -1,0 +1,67 @@
+//! Free slots of the scratchpad banks.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use cyclotron_machine::Resolved;
+
+use crate::topology::Topology;
+
+/// Free slots by bank, each with the first cycle at which it may be written.
+#[derive(Debug)]
+pub(crate) struct Scratchpad {
+    /// By machine index; unusable banks have none.
+    free: Vec<BinaryHeap<Reverse<(u64, u16)>>>,
+    usable: Vec<u16>,
+    /// Where the search for a bank starts next.
+    turn: usize,
+    shortest_write: u64,
+}
+
+impl Scratchpad {
+    pub fn new(machine: &Resolved, topology: &Topology) -> Self {
+        let mut free = vec![BinaryHeap::new(); machine.banks.len()];
+        for &bank in &topology.banks {
+            let slots = 0..machine.banks[usize::from(bank)].slots;
+            free[usize::from(bank)] = slots.map(|slot| Reverse((0, slot))).collect();
+        }
+        let links = machine.xbars.iter().map(|x| x.span);
+        let channels = machine.channels.iter().map(|c| c.span);
+        let shortest_write = links.chain(channels).min().unwrap_or(0);
+        Self {
+            free,
+            usable: topology.banks.clone(),
+            turn: 0,
+            shortest_write: u64::from(shortest_write),
+        }
+    }
+
+    /// When a slot may be overwritten that is read or written over `[at, at + span)`.
+    pub fn free_after(&self, at: u64, span: u64) -> u64 {
+        at + 1 + span.saturating_sub(self.shortest_write)
+    }
+
+    /// The banks with a free slot, and when its first slot may be written; the
+    /// order rotates from call to call.
+    pub fn candidates(&mut self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        self.turn = (self.turn + 1) % self.usable.len();
+        let (tail, head) = self.usable.split_at(self.turn);
+        head.iter().chain(tail).filter_map(|&bank| {
+            let first = self.free[usize::from(bank)].peek()?;
+            Some((bank, first.0.0))
+        })
+    }
+
+    /// Takes the first free slot of a bank.
+    pub fn take(&mut self, bank: u16) -> u16 {
+        let slot = self.free[usize::from(bank)].pop();
+        slot.expect("the plan never holds more values than slots")
+            .0
+            .1
+    }
+
+    /// Gives a slot back.
+    pub fn give(&mut self, bank: u16, slot: u16, free_from: u64) {
+        self.free[usize::from(bank)].push(Reverse((free_from, slot)));
+    }
+}

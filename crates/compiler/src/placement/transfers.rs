@@ -1,0 +1,429 @@
+//! Bringing operands to a cluster, making room in register files, writing back.
+
+use cyclotron_isa::{Link, StreamOp};
+use cyclotron_machine::OpTiming;
+
+use super::path::Path;
+use super::placer::{Placer, result_delay};
+use super::register_file::free_after;
+use super::residents::{NO_BANK, NO_RECORD, Sent};
+use crate::calendar::Ports;
+
+/// Copies in other clusters that are tried as the source of a transfer.
+const SOURCES: usize = 3;
+
+/// A slot to write, and the first cycle at which that may start.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    slot: u16,
+    from: u64,
+}
+
+/// A transfer to a cluster that was found possible.
+#[derive(Debug, Clone, Copy)]
+struct Transfer {
+    at: u64,
+    xbar: u16,
+    path: Path,
+    from: u16,
+    bank: bool,
+    joined: bool,
+}
+
+impl Placer<'_> {
+    pub(super) fn units(&self, cluster: u16, timing: OpTiming) -> Ports {
+        let kinds = self.machine.units.len();
+        self.network.units[usize::from(cluster) * kinds + usize::from(timing.unit)]
+    }
+
+    /// Brings the operands to a cluster; returns their slots.
+    pub(super) fn gather(&mut self, cluster: u16, sources: &[u32], timing: OpTiming) -> [u16; 3] {
+        let span = u64::from(timing.occupancy);
+        let mut slots = [u16::MAX; 3];
+        let mut ready = 0;
+        for (slot, &source) in slots.iter_mut().zip(sources) {
+            let record = self.residents.of(source);
+            if let Some(copy) = self.residents.copy_in(record, cluster) {
+                *slot = copy;
+                ready = ready.max(self.regfiles.readable(cluster, copy, span));
+            }
+        }
+        let units = self.units(cluster, timing);
+        for k in 0..sources.len() {
+            if slots[k] == u16::MAX {
+                let wanted = self.calendars.earliest(units, ready, span.max(1)).0;
+                let record = self.residents.of(sources[k]);
+                slots[k] = self.fetch(cluster, record, (wanted, span), &slots);
+                ready = ready.max(self.regfiles.readable(cluster, slots[k], span));
+            }
+        }
+        slots
+    }
+
+    /// Chooses the cycle of an instruction whose operands are in `slots`, and
+    /// the slot of its result, which is free from then on once the operands
+    /// that die are released.
+    pub(super) fn time_compute(
+        &mut self,
+        cluster: u16,
+        sources: &[u32],
+        slots: &[u16],
+        timing: OpTiming,
+    ) -> (u64, u16) {
+        let span = u64::from(timing.occupancy);
+        let units = self.units(cluster, timing);
+        let delay = result_delay(timing, self.machine);
+        let readable = slots
+            .iter()
+            .map(|&slot| self.regfiles.readable(cluster, slot, span));
+        let mut from = readable.max().unwrap_or(0);
+        loop {
+            let at = self.calendars.earliest(units, from, span.max(1)).0;
+            let room = self.room_for_result(cluster, sources, slots, (at, span, at + delay));
+            if room.from <= at + delay {
+                return (at, room.slot);
+            }
+            from = room.from - delay;
+        }
+    }
+
+    /// The best slot for a result written from `written` on.
+    fn room_for_result(
+        &mut self,
+        cluster: u16,
+        sources: &[u32],
+        slots: &[u16],
+        (at, span, written): (u64, u64, u64),
+    ) -> Room {
+        // An operand that dies leaves its slot to the result for nothing.
+        let dying = sources.iter().zip(slots).find(|&(&source, &slot)| {
+            let free_from = self.free_after_read(cluster, slot, at, span);
+            free_from <= written && self.uses.upcoming::<2>(source).count() < 2
+        });
+        let free = self.best_room(cluster, written, span, slots);
+        match (dying, free) {
+            (Some((_, &slot)), Some((_, cost))) if cost > 0 => Room {
+                slot,
+                from: written,
+            },
+            (Some((_, &slot)), None) => Room {
+                slot,
+                from: written,
+            },
+            (_, Some((room, _))) => self.clear(cluster, room, span),
+            (None, None) => self.room_among_operands(cluster, sources, slots, (at, span)),
+        }
+    }
+
+    /// Room for a result where the register file holds nothing but operands.
+    fn room_among_operands(
+        &mut self,
+        cluster: u16,
+        sources: &[u32],
+        slots: &[u16],
+        (at, span): (u64, u64),
+    ) -> Room {
+        let dying = sources
+            .iter()
+            .position(|&s| self.uses.upcoming::<2>(s).count() < 2);
+        let slot = slots[dying.unwrap_or(0)];
+        if dying.is_none() {
+            self.back_up(cluster, slot);
+        }
+        let free_from = self.free_after_read(cluster, slot, at, span);
+        Room {
+            slot,
+            from: free_from,
+        }
+    }
+
+    /// When an instruction's result may overwrite an operand that it reads from `at` on.
+    fn free_after_read(&self, cluster: u16, slot: u16, at: u64, span: u64) -> u64 {
+        let slot = self.regfiles.slot(cluster, slot);
+        free_after(slot.used.max(at), slot.used_end.max(at + span), span)
+    }
+
+    /// The slot that costs least to write over `span` cycles from `at` on or
+    /// later, except `pinned` ones, and its cost.
+    fn best_room(&self, cluster: u16, at: u64, span: u64, pinned: &[u16]) -> Option<(Room, u64)> {
+        let mut best: Option<(Room, u64)> = None;
+        for (slot, state) in (0u16..).zip(self.regfiles.of(cluster)) {
+            if pinned.contains(&slot) {
+                continue;
+            }
+            let from = state.free_from(span).max(at);
+            let late = from - at;
+            let cost = if state.record == NO_RECORD {
+                // Of slots that are free in time, the one freed last.
+                if late == 0 { 0 } else { late }
+            } else {
+                late + self.eviction_cost(state.record)
+            };
+            let tie = |room: &Room| self.regfiles.slot(cluster, room.slot).used;
+            let better = best.as_ref().is_none_or(|(room, before)| {
+                cost < *before || (cost == *before && state.used > tie(room))
+            });
+            if better {
+                best = Some((Room { slot, from }, cost));
+            }
+        }
+        best
+    }
+
+    /// Frees the slot of a room that was chosen; its start may move.
+    fn clear(&mut self, cluster: u16, room: Room, span: u64) -> Room {
+        if self.regfiles.slot(cluster, room.slot).record != NO_RECORD {
+            self.push_out(cluster, room.slot);
+        }
+        let from = self.regfiles.slot(cluster, room.slot).free_from(span);
+        Room {
+            from: from.max(room.from),
+            ..room
+        }
+    }
+
+    /// Drops a copy from a register file; the only copy of a value is written back first.
+    pub(super) fn push_out(&mut self, cluster: u16, slot: u16) {
+        self.back_up(cluster, slot);
+        let record = self.regfiles.slot(cluster, slot).record;
+        self.residents.drop_copy(record, cluster);
+        self.regfiles.release(cluster, slot);
+        self.stats.evictions += 1;
+    }
+
+    /// Makes sure that a value has another copy than this one.
+    fn back_up(&mut self, cluster: u16, slot: u16) {
+        let record = self.regfiles.slot(cluster, slot).record;
+        let resident = self.residents.get(record);
+        let alone = resident.bank == NO_BANK && resident.copies.len() == 1;
+        debug_assert!(
+            resident.copies.contains(&(cluster, slot)),
+            "slot and resident agree"
+        );
+        if alone {
+            self.write_back(record);
+        }
+    }
+
+    /// Brings a value to a cluster where it is not, by cycle `wanted` if
+    /// possible; returns its slot. `pinned` slots stay.
+    fn fetch(
+        &mut self,
+        cluster: u16,
+        record: u32,
+        (wanted, span): (u64, u64),
+        pinned: &[u16],
+    ) -> u16 {
+        let only_far = self.residents.get(record).bank == NO_BANK;
+        if only_far && self.topology.among_clusters.is_none() {
+            self.write_back(record);
+        }
+        let soonest = self.arrival(record).max(wanted);
+        let write = self.network.shortest_transfer;
+        let (room, _) = self
+            .best_room(cluster, soonest, write, pinned)
+            .expect("a register file holds an instruction's operands");
+        let room = self.clear(cluster, room, write);
+        let free_from = self.regfiles.slot(cluster, room.slot).free_from(write);
+        let transfer = self.find_transfer(cluster, record, free_from, (wanted, span));
+        self.commit_transfer(cluster, record, room.slot, transfer);
+        room.slot
+    }
+
+    /// About the first cycle at which a value can arrive at another cluster.
+    pub(super) fn arrival(&self, record: u32) -> u64 {
+        let resident = self.residents.get(record);
+        let mut first = u64::MAX;
+        if resident.bank != NO_BANK {
+            first = resident.written + self.network.bank_to_cluster(resident.bank, 0).1.delay;
+        }
+        for &(cluster, slot) in resident.copies.iter().take(SOURCES) {
+            let written = self.regfiles.slot(cluster, slot).written;
+            let delay = match self.network.cluster_to_cluster(cluster, 0) {
+                Some((_, path)) => path.delay,
+                None => self.network.detour(cluster),
+            };
+            first = first.min(written + delay);
+        }
+        first
+    }
+
+    /// The transfer that arrives last among those that arrive in time for a
+    /// read over `span` cycles from `wanted`, or else first; never before `from`.
+    fn find_transfer(
+        &self,
+        cluster: u16,
+        record: u32,
+        from: u64,
+        (wanted, span): (u64, u64),
+    ) -> Transfer {
+        let resident = self.residents.get(record);
+        let mut best: Option<(u64, Transfer)> = None;
+        let mut offer = |transfer: Transfer| {
+            let arrives = transfer.at + transfer.path.delay;
+            let late = arrives.max((arrives + transfer.path.span).saturating_sub(span));
+            let cost = late.saturating_sub(wanted) * 4 + u64::from(!transfer.joined);
+            if best.as_ref().is_none_or(|&(before, _)| cost < before) {
+                best = Some((cost, transfer));
+            }
+        };
+        for sent in resident.sent.iter().flatten() {
+            let (xbar, path) = if sent.bank {
+                self.network.bank_to_cluster(sent.from, cluster)
+            } else if let Some(found) = self.network.cluster_to_cluster(sent.from, cluster) {
+                found
+            } else {
+                continue;
+            };
+            let at = sent.at;
+            if at + path.delay >= from && path.can_join(&self.calendars, at) {
+                offer(Transfer {
+                    at,
+                    xbar,
+                    path,
+                    from: sent.from,
+                    bank: sent.bank,
+                    joined: true,
+                });
+            }
+        }
+        let mut try_path = |readable: u64, xbar: u16, path: Path, sender: u16, bank: bool| {
+            let first = readable.max(from.saturating_sub(path.delay));
+            let deadline = wanted.min((wanted + span).saturating_sub(path.span));
+            let until = deadline.saturating_sub(path.delay);
+            let late = if until >= first && deadline >= path.delay {
+                path.latest(&self.calendars, first, until)
+            } else {
+                None
+            };
+            let at = late.unwrap_or_else(|| path.earliest(&self.calendars, first));
+            offer(Transfer {
+                at,
+                xbar,
+                path,
+                from: sender,
+                bank,
+                joined: false,
+            });
+        };
+        if resident.bank != NO_BANK {
+            let (xbar, path) = self.network.bank_to_cluster(resident.bank, cluster);
+            let readable = resident
+                .written
+                .max(resident.written_end.saturating_sub(path.span));
+            try_path(readable, xbar, path, resident.bank, true);
+        }
+        for &(sender, slot) in resident.copies.iter().rev().take(SOURCES) {
+            if let Some((xbar, path)) = self.network.cluster_to_cluster(sender, cluster) {
+                let readable = self.regfiles.readable(sender, slot, path.span);
+                try_path(readable, xbar, path, sender, false);
+            }
+        }
+        best.expect("a resident is somewhere").1
+    }
+
+    fn commit_transfer(&mut self, cluster: u16, record: u32, slot: u16, transfer: Transfer) {
+        let Transfer {
+            at,
+            xbar,
+            path,
+            from,
+            bank,
+            joined,
+        } = transfer;
+        let end = at + path.span;
+        if joined {
+            path.join(&mut self.calendars, at);
+        } else {
+            path.reserve(&mut self.calendars, at);
+            if bank {
+                let slot = self.residents.get(record).slot;
+                let op = StreamOp::Read {
+                    slot,
+                    to: Link::Xbar(xbar),
+                };
+                self.recorder.bank(from, at, op, end);
+            } else {
+                let slot = self.residents.copy_in(record, from);
+                let slot = slot.expect("a cluster sends what it holds");
+                let op = StreamOp::Read {
+                    slot,
+                    to: Link::Xbar(xbar),
+                };
+                self.recorder.regfile(from, at, op, end);
+                self.regfiles.read(from, slot, at, path.span);
+            }
+            let free_from = self.scratchpad.free_after(at, path.span);
+            let resident = self.residents.get_mut(record);
+            if bank {
+                resident.free_from = resident.free_from.max(free_from);
+            }
+            resident.sent = [Some(Sent { at, from, bank }), resident.sent[0]];
+        }
+        let route = StreamOp::Route { from };
+        self.recorder
+            .xbar_port((xbar, cluster), at + path.route, route, end + path.route);
+        let written = at + path.delay;
+        let op = StreamOp::Write {
+            slot,
+            from: Link::Xbar(xbar),
+        };
+        self.recorder
+            .regfile(cluster, written, op, written + path.span);
+        self.regfiles
+            .occupy(cluster, slot, record, written, path.span);
+        self.residents.get_mut(record).copies.push((cluster, slot));
+        self.stats.fetches += 1;
+        self.stats.shared_reads += u64::from(joined);
+    }
+
+    /// Copies a value from a register file to a bank.
+    pub(super) fn write_back(&mut self, record: u32) {
+        let (cluster, source) = self.residents.get(record).copies[0];
+        let mut best: Option<(u64, u16)> = None;
+        let candidates: Vec<(u16, u64)> = self.scratchpad.candidates().collect();
+        for (bank, free_from) in candidates {
+            let (_, path) = self.network.cluster_to_bank(cluster, bank);
+            let readable = self.regfiles.readable(cluster, source, path.span);
+            let first = readable.max(free_from.saturating_sub(path.delay));
+            if best.is_some_and(|(before, _)| first >= before) {
+                continue;
+            }
+            let at = path.earliest(&self.calendars, first);
+            if best.is_none_or(|(before, _)| at < before) {
+                best = Some((at, bank));
+            }
+            if at == readable {
+                break;
+            }
+        }
+        let (at, bank) = best.expect("the plan never holds more values than slots");
+        let (xbar, path) = self.network.cluster_to_bank(cluster, bank);
+        path.reserve(&mut self.calendars, at);
+        let slot = self.scratchpad.take(bank);
+        let end = at + path.span;
+        let op = StreamOp::Read {
+            slot: source,
+            to: Link::Xbar(xbar),
+        };
+        self.recorder.regfile(cluster, at, op, end);
+        self.regfiles.read(cluster, source, at, path.span);
+        let route = StreamOp::Route { from: cluster };
+        self.recorder
+            .xbar_port((xbar, bank), at + path.route, route, end + path.route);
+        let written = at + path.delay;
+        let op = StreamOp::Write {
+            slot,
+            from: Link::Xbar(xbar),
+        };
+        self.recorder.bank(bank, written, op, written + path.span);
+        let free_from = self.scratchpad.free_after(written, path.span);
+        let resident = self.residents.get_mut(record);
+        resident.bank = bank;
+        resident.slot = slot;
+        resident.written = written;
+        resident.written_end = written + path.span;
+        resident.free_from = free_from;
+        self.stats.write_backs += 1;
+    }
+}
