@@ -39,6 +39,7 @@ mod simd;
 mod twiddles;
 mod word;
 
+pub use arch::Pair;
 pub use error::RingError;
 pub use limb_buf::LimbBuf;
 pub use modulus::Modulus;

@@ -84,8 +84,9 @@ impl Modulus {
     #[inline]
     #[must_use]
     pub fn sub(&self, a: u64, b: u64) -> u64 {
-        let (difference, borrow) = a.overflowing_sub(b);
-        difference.wrapping_add(if borrow { self.q } else { 0 })
+        // The difference wraps to more than 2^63 exactly where it borrows.
+        let difference = a.wrapping_sub(b);
+        difference.min(difference.wrapping_add(self.q))
     }
 
     /// `-a mod q` for canonical a.
@@ -154,10 +155,10 @@ impl Modulus {
         ((u128::from(w) << bits) / u128::from(self.q)) as u64
     }
 
-    /// From `[0, 2q)` to `[0, q)`.
+    /// From `[0, 2q)` to `[0, q)`, without a branch: residues are unpredictable.
     #[inline]
     fn correct(&self, x: u64) -> u64 {
-        if x >= self.q { x - self.q } else { x }
+        x.min(x.wrapping_sub(self.q))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::arch::Backend;
+use crate::arch::{Backend, Pair};
 use crate::automorphism;
 use crate::error::RingError;
 use crate::modulus::Modulus;
@@ -117,27 +117,25 @@ impl<W: Word> Ring<W> {
     /// Coefficient to evaluation domain; any words.
     pub fn ntt(&self, m: usize, dst: &mut [W], src: &[W]) {
         self.check(&[dst, src]);
-        dst.copy_from_slice(src);
-        self.limb(m).ntt(dst);
+        self.limb(m).ntt(dst, Some(src));
     }
 
     /// Coefficient to evaluation domain in place; any words.
     pub fn ntt_in_place(&self, m: usize, data: &mut [W]) {
         self.check(&[data]);
-        self.limb(m).ntt(data);
+        self.limb(m).ntt(data, None);
     }
 
     /// Evaluation to coefficient domain, division by N included.
     pub fn intt(&self, m: usize, dst: &mut [W], src: &[W]) {
         self.check(&[dst, src]);
-        dst.copy_from_slice(src);
-        self.limb(m).intt(dst);
+        self.limb(m).intt(dst, Some(src));
     }
 
     /// Evaluation to coefficient domain in place, division by N included.
     pub fn intt_in_place(&self, m: usize, data: &mut [W]) {
         self.check(&[data]);
-        self.limb(m).intt(data);
+        self.limb(m).intt(data, None);
     }
 
     /// `a + b`.
@@ -193,7 +191,7 @@ impl<W: Word> Ring<W> {
 
     /// The sum of the products of all pairs, index by index; any words; 0 if
     /// there is no pair.
-    pub fn dot(&self, m: usize, dst: &mut [W], pairs: &[(&[W], &[W])]) {
+    pub fn dot(&self, m: usize, dst: &mut [W], pairs: &[Pair<'_, W>]) {
         self.check(&[dst]);
         for (a, b) in pairs {
             self.check(&[a, b]);

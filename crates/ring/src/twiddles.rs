@@ -6,7 +6,8 @@ use crate::primes::least_primitive_root;
 use crate::word::Word;
 
 /// The twiddle factors of one prime: entry j holds `psi^brv(j)`, brv the
-/// reversal of log2 N bits, psi the least primitive 2N-th root of unity.
+/// reversal of log2 N bits, psi the least primitive 2N-th root of unity, in
+/// the form of a back end (two words).
 ///
 /// The stage with m groups uses the entries m..2m. One table serves both
 /// directions (see [`crate::arch::scalar::ntt`]): 2 N words with the companions.
@@ -15,12 +16,13 @@ pub struct Twiddles<W: Word> {
     factors: LimbBuf<W>,
     companions: LimbBuf<W>,
     n_inverse: u64,
+    last_inverse: u64,
 }
 
 impl<W: Word> Twiddles<W> {
-    /// The table for degree 2^`log_n`; `companion` gives what the back end
-    /// multiplies with beside each factor.
-    pub fn new(modulus: &Modulus, log_n: u32, companion: impl Fn(u64) -> W) -> Self {
+    /// The table for degree 2^`log_n`; `form` gives the two words with which
+    /// the back end multiplies by a factor.
+    pub fn new(modulus: &Modulus, log_n: u32, form: impl Fn(u64) -> (W, W)) -> Self {
         let n = 1usize << log_n;
         let psi = least_primitive_root(modulus, 2 * n as u64);
         let mut factors = LimbBuf::<W>::zeroed(n);
@@ -28,14 +30,15 @@ impl<W: Word> Twiddles<W> {
         let mut power = 1;
         for exponent in 0..n {
             let j = reverse_bits(exponent, log_n);
-            factors[j] = W::from_u64(power);
-            companions[j] = companion(power);
+            (factors[j], companions[j]) = form(power);
             power = modulus.mul(power, psi);
         }
+        let n_inverse = modulus.inv(n as u64);
         Self {
             factors,
             companions,
-            n_inverse: modulus.inv(n as u64),
+            n_inverse,
+            last_inverse: modulus.mul(modulus.pow(psi, n as u64 / 2), n_inverse),
         }
     }
 
@@ -45,9 +48,27 @@ impl<W: Word> Twiddles<W> {
         (self.factors[j], self.companions[j])
     }
 
-    /// `N^-1 mod q`.
+    /// The first words of all twiddles.
+    #[inline(always)]
+    pub fn factors(&self) -> &[W] {
+        &self.factors
+    }
+
+    /// The second words of all twiddles.
+    #[inline(always)]
+    pub fn companions(&self) -> &[W] {
+        &self.companions
+    }
+
+    /// `N^-1 mod q`, as an integer.
     pub fn n_inverse(&self) -> u64 {
         self.n_inverse
+    }
+
+    /// Twiddle 1 divided by N, as an integer: the factor of the inverse's last
+    /// stage with the division folded in.
+    pub fn last_inverse(&self) -> u64 {
+        self.last_inverse
     }
 }
 

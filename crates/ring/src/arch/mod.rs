@@ -6,11 +6,20 @@
 //! differ. [`scalar`] is the definition; a back end overrides the kernels that
 //! it does faster and inherits the others.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 pub mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod vector;
 
 use crate::modulus::Modulus;
 use crate::simd::Simd;
 use crate::word::Word;
+
+/// Two limbs whose product is a term of an inner product.
+pub type Pair<'a, W> = (&'a [W], &'a [W]);
 
 /// Kernels modulo one prime q.
 ///
@@ -24,11 +33,11 @@ pub trait Backend<W: Word>: Send + Sync {
     /// The prime.
     fn modulus(&self) -> &Modulus;
 
-    /// Coefficient to evaluation domain in place; any words.
-    fn ntt(&self, data: &mut [W]);
+    /// Coefficient to evaluation domain, from `src` or in place; any words.
+    fn ntt(&self, dst: &mut [W], src: Option<&[W]>);
 
-    /// Evaluation to coefficient domain in place; canonical.
-    fn intt(&self, data: &mut [W]);
+    /// Evaluation to coefficient domain, from `src` or in place; canonical.
+    fn intt(&self, dst: &mut [W], src: Option<&[W]>);
 
     /// `a + b`; canonical.
     fn add(&self, dst: &mut [W], a: &[W], b: &[W]) {
@@ -71,7 +80,7 @@ pub trait Backend<W: Word>: Send + Sync {
     }
 
     /// The sum of the products of all pairs; any words.
-    fn dot(&self, dst: &mut [W], pairs: &[(&[W], &[W])]) {
+    fn dot(&self, dst: &mut [W], pairs: &[Pair<'_, W>]) {
         scalar::inner_product::dot(self.modulus(), dst, pairs);
     }
 
@@ -84,20 +93,54 @@ pub trait Backend<W: Word>: Send + Sync {
 
 /// Whether the 256-bit kernels run here.
 pub fn has_avx2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return avx2::Avx2::new().is_some();
+    #[cfg(not(target_arch = "x86_64"))]
     false
 }
 
 /// Whether the 512-bit kernels run here.
 pub fn has_avx512() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return avx512::Avx512::<false>::new().is_some();
+    #[cfg(not(target_arch = "x86_64"))]
     false
 }
 
 /// The fastest back end for 32-bit words.
-pub fn backend_u32(_simd: Simd, modulus: Modulus, log_n: u32) -> Box<dyn Backend<u32>> {
+pub fn backend_u32(simd: Simd, modulus: Modulus, log_n: u32) -> Box<dyn Backend<u32>> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(backend) = vector::backend::for_u32(simd, modulus, log_n) {
+        return backend;
+    }
+    let _ = simd;
     Box::new(scalar::Scalar::new(modulus, log_n))
 }
 
 /// The fastest back end for 64-bit words.
-pub fn backend_u64(_simd: Simd, modulus: Modulus, log_n: u32) -> Box<dyn Backend<u64>> {
+pub fn backend_u64(simd: Simd, modulus: Modulus, log_n: u32) -> Box<dyn Backend<u64>> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(backend) = vector::backend::for_u64(simd, modulus, log_n) {
+        return backend;
+    }
+    let _ = simd;
     Box::new(scalar::Scalar::new(modulus, log_n))
 }
+
+#[cfg(target_arch = "x86_64")]
+/// Defines `#[inline(always)]` methods, each a few intrinsics.
+macro_rules! intrinsics {
+    ($(fn $name:ident$(<const $c:ident: u32>)?($self:ident $(, $arg:ident: $ty:ty)*) $(-> $ret:ty)? {
+        $($body:tt)*
+    })*) => {$(
+        #[inline(always)]
+        fn $name$(<const $c: u32>)?($self $(, $arg: $ty)*) $(-> $ret)? {
+            // SAFETY: the token proves that the processor has the instructions
+            // of every intrinsic in the body; pointers come from references to
+            // whole vectors.
+            unsafe { $($body)* }
+        }
+    )*};
+}
+#[cfg(target_arch = "x86_64")]
+use intrinsics;

@@ -5,11 +5,12 @@
 //! overflows (larger words, or more terms) it is reduced and the addition
 //! repeated: `q - 1 + (2^64 - 1)^2 < 2^128`.
 
+use crate::arch::Pair;
 use crate::modulus::Modulus;
 use crate::word::Word;
 
 /// The sum of the products of all pairs; any words.
-pub fn dot<W: Word>(modulus: &Modulus, dst: &mut [W], pairs: &[(&[W], &[W])]) {
+pub fn dot<W: Word>(modulus: &Modulus, dst: &mut [W], pairs: &[Pair<'_, W>]) {
     for (index, dst) in dst.iter_mut().enumerate() {
         let products = pairs
             .iter()

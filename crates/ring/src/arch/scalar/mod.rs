@@ -19,7 +19,8 @@ impl<W: Word> Scalar<W> {
     /// Tables for the prime at degree 2^`log_n`.
     pub fn new(modulus: Modulus, log_n: u32) -> Self {
         let twiddles = Twiddles::new(&modulus, log_n, |w| {
-            W::from_u64(modulus.companion(w, W::BITS))
+            let companion = modulus.companion(w, W::BITS);
+            (W::from_u64(w), W::from_u64(companion))
         });
         Self { modulus, twiddles }
     }
@@ -34,12 +35,18 @@ impl<W: Word> Backend<W> for Scalar<W> {
         &self.modulus
     }
 
-    fn ntt(&self, data: &mut [W]) {
-        ntt::forward(&self.modulus, &self.twiddles, data);
+    fn ntt(&self, dst: &mut [W], src: Option<&[W]>) {
+        if let Some(src) = src {
+            dst.copy_from_slice(src);
+        }
+        ntt::forward(&self.modulus, &self.twiddles, dst);
     }
 
-    fn intt(&self, data: &mut [W]) {
-        ntt::inverse(&self.modulus, &self.twiddles, data);
+    fn intt(&self, dst: &mut [W], src: Option<&[W]>) {
+        if let Some(src) = src {
+            dst.copy_from_slice(src);
+        }
+        ntt::inverse(&self.modulus, &self.twiddles, dst);
     }
 }
 
@@ -74,6 +81,6 @@ impl<W: Word> Factor<W> {
             .to_u64()
             .wrapping_mul(self.w.to_u64())
             .wrapping_sub(estimate.wrapping_mul(q));
-        if rest >= q { rest - q } else { rest }
+        rest.min(rest.wrapping_sub(q))
     }
 }

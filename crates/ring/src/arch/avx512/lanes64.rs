@@ -1,0 +1,152 @@
+//! Eight 64-bit words.
+
+use std::arch::x86_64::*;
+
+use super::Avx512;
+use crate::arch::intrinsics;
+use crate::arch::vector::lanes::{
+    Ifma, Lanes, Lanes64, deinterleave_indices, exchange_indices, interleave_indices,
+    spread_indices,
+};
+
+const LANES: usize = 8;
+
+impl<const IFMA: bool> Lanes<u64> for Avx512<IFMA> {
+    type V = __m512i;
+    type Block = [u64; LANES];
+
+    const LOG_LANES: u32 = 3;
+    const LOG_RADIX: u32 = 4;
+    const LOG_TAIL: u32 = 3;
+
+    #[inline(always)]
+    fn blocks(words: &[u64]) -> &[[u64; LANES]] {
+        words.as_chunks().0
+    }
+
+    #[inline(always)]
+    fn blocks_mut(words: &mut [u64]) -> &mut [[u64; LANES]] {
+        words.as_chunks_mut().0
+    }
+
+    #[inline(always)]
+    fn block_at(words: &[u64], at: usize) -> &[u64; LANES] {
+        words[at..].first_chunk().expect("a vector fits")
+    }
+
+    intrinsics! {
+        fn load(self, block: &[u64; LANES]) -> __m512i {
+            _mm512_loadu_si512(block.as_ptr().cast())
+        }
+        fn store(self, block: &mut [u64; LANES], v: __m512i) {
+            _mm512_storeu_si512(block.as_mut_ptr().cast(), v)
+        }
+        fn splat(self, word: u64) -> __m512i {
+            _mm512_set1_epi64(word as i64)
+        }
+        fn add(self, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_add_epi64(a, b)
+        }
+        fn sub(self, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_sub_epi64(a, b)
+        }
+        fn sub_if_ge(self, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_mask_sub_epi64(a, _mm512_cmpge_epu64_mask(a, b), a, b)
+        }
+        fn sub_mod(self, a: __m512i, b: __m512i, q: __m512i) -> __m512i {
+            let difference = _mm512_sub_epi64(a, b);
+            _mm512_mask_add_epi64(difference, _mm512_cmplt_epu64_mask(a, b), difference, q)
+        }
+        fn spread<const S: u32>(self, block: &[u64; LANES]) -> __m512i {
+            _mm512_permutexvar_epi64(
+                widened(&const { spread_indices(S, false) }),
+                _mm512_loadu_si512(block.as_ptr().cast()),
+            )
+        }
+        fn spread_reversed<const S: u32>(self, block: &[u64; LANES]) -> __m512i {
+            _mm512_permutexvar_epi64(
+                widened(&const { spread_indices(S, true) }),
+                _mm512_loadu_si512(block.as_ptr().cast()),
+            )
+        }
+        fn exchange<const BIT: u32>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+            (
+                permute2(a, b, &const { exchange_indices(BIT, false) }),
+                permute2(a, b, &const { exchange_indices(BIT, true) }),
+            )
+        }
+        fn interleave(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+            (
+                permute2(a, b, &const { interleave_indices(false) }),
+                permute2(a, b, &const { interleave_indices(true) }),
+            )
+        }
+        fn deinterleave(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+            (
+                permute2(a, b, &const { deinterleave_indices(false) }),
+                permute2(a, b, &const { deinterleave_indices(true) }),
+            )
+        }
+        fn mul_low32(self, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_mul_epu32(a, b)
+        }
+        fn high32(self, a: __m512i) -> __m512i {
+            _mm512_srli_epi64::<32>(a)
+        }
+        fn low32(self, a: __m512i) -> __m512i {
+            _mm512_maskz_mov_epi32(0x5555, a)
+        }
+    }
+}
+
+impl<const IFMA: bool> Lanes64 for Avx512<IFMA> {
+    intrinsics! {
+        fn mul_low(self, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_mullo_epi64(a, b)
+        }
+        fn up32(self, a: __m512i) -> __m512i {
+            _mm512_slli_epi64::<32>(a)
+        }
+    }
+}
+
+impl Ifma for Avx512<true> {
+    intrinsics! {
+        fn madd_low(self, acc: __m512i, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_madd52lo_epu64(acc, a, b)
+        }
+        fn madd_high(self, acc: __m512i, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_madd52hi_epu64(acc, a, b)
+        }
+        fn and(self, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_and_si512(a, b)
+        }
+        fn shift_right<const BITS: u32>(self, a: __m512i) -> __m512i {
+            _mm512_srli_epi64::<BITS>(a)
+        }
+        fn exceeds_52_bits(self, a: __m512i, b: __m512i) -> bool {
+            let high = _mm512_set1_epi64(!((1 << 52) - 1));
+            _mm512_test_epi64_mask(_mm512_or_si512(a, b), high) != 0
+        }
+    }
+}
+
+/// The indices as a vector.
+///
+/// # Safety
+/// The processor must have AVX-512 F.
+#[inline(always)]
+unsafe fn widened(words: &[u32; LANES]) -> __m512i {
+    // SAFETY: the caller has AVX-512 F; the indices are half a vector.
+    unsafe { _mm512_cvtepu32_epi64(_mm256_loadu_si256(words.as_ptr().cast())) }
+}
+
+/// Picks from the 16 words of a and b.
+///
+/// # Safety
+/// The processor must have AVX-512 F.
+#[inline(always)]
+unsafe fn permute2(a: __m512i, b: __m512i, words: &[u32; LANES]) -> __m512i {
+    // SAFETY: the caller has AVX-512 F.
+    unsafe { _mm512_permutex2var_epi64(a, widened(words), b) }
+}

@@ -1,0 +1,339 @@
+//! Any odd prime below 2^32 in 32-bit words; all values canonical.
+//!
+//! # Multiplication by a factor
+//! A factor w is kept as `w1 = w 2^32 mod q` and `w2 = w1 q^-1 mod 2^32`
+//! (Montgomery's form, with the quotient's constant multiplied in). For any
+//! 32-bit x let `t = x w2 mod 2^32`. Then `t q = x w1 mod 2^32`, so the lower
+//! halves of `x w1` and `t q` agree and
+//! `(x w1 - t q) / 2^32 = hi(x w1) - hi(t q)`, which is `x w mod q`. Both upper
+//! halves are below q (as `x < 2^32, w1 < q` and `t < 2^32`), so the
+//! difference is in `(-q, q)`; q is added where it borrows.
+//!
+//! # Product of two vectors
+//! For any 32-bit a and b, `z = hi(ab) - hi(t q)` with `t = ab q^-1 mod 2^32`
+//! is `ab 2^-32 mod q` and, after adding q where it borrows, in `[0, 2^32)`:
+//! a word that the factor 2^32 takes to `ab mod q`.
+//!
+//! # Sums of products
+//! The halves of the 64-bit products are summed apart: up to 2^32 of them fit
+//! 64 bits. With the sums H of upper and L of lower halves,
+//! `sum = (H + (L >> 32)) 2^32 + (L mod 2^32)`; its three 32-bit digits are
+//! multiplied by 2^64, 2^32 and 1 and added.
+//!
+//! # References
+//! Montgomery, "Modular multiplication without trial division", Math. Comp. 44
+//! (1985); Seiler, "Faster AVX2 optimized NTT multiplication for Ring-LWE
+//! lattice cryptography", ePrint 2018/039.
+
+use crate::arch::vector::lanes::Lanes32;
+use crate::arch::vector::pointwise::Pointwise;
+use crate::arch::vector::transform::Transform;
+use crate::modulus::Modulus;
+use crate::twiddles::Twiddles;
+
+/// A vector of factors: both words for the even lanes and for the odd lanes.
+#[derive(Clone, Copy)]
+pub struct Factor32<V> {
+    even: [V; 2],
+    odd: [V; 2],
+}
+
+/// Arithmetic modulo a prime below 2^32.
+#[derive(Clone, Copy)]
+pub struct Full32<L: Lanes32> {
+    pub(super) isa: L,
+    pub(super) q: L::V,
+    /// `q^-1 mod 2^32`
+    q_inverse: L::V,
+    /// 1, 2^32 and 2^64 as factors.
+    powers: [Factor32<L::V>; 3],
+    /// `1/N` and the last twiddle of the inverse.
+    pub(super) last: [Factor32<L::V>; 2],
+    /// `q > 2^31`: a word is below 2q.
+    near_top: bool,
+}
+
+/// `q^-1 mod 2^32` for odd q, by Newton's iteration: each step doubles the
+/// correct bits, and q itself is right to 3.
+fn inverse_mod_word(q: u32) -> u32 {
+    (0..4).fold(q, |x, _| {
+        x.wrapping_mul(2u32.wrapping_sub(q.wrapping_mul(x)))
+    })
+}
+
+/// The two words of a factor.
+pub fn form(modulus: &Modulus, w: u64) -> (u32, u32) {
+    let q = modulus.value() as u32;
+    let shifted = modulus.reduce_wide(u128::from(w) << 32) as u32;
+    (shifted, shifted.wrapping_mul(inverse_mod_word(q)))
+}
+
+impl<L: Lanes32> Full32<L> {
+    /// The prime's constants in registers, with those of the twiddles' degree.
+    pub fn new(isa: L, modulus: &Modulus, twiddles: &Twiddles<u32>) -> Self {
+        let q = modulus.value() as u32;
+        let factor = |w| splat_factor(isa, form(modulus, w));
+        Self {
+            isa,
+            q: isa.splat(q),
+            q_inverse: isa.splat(inverse_mod_word(q)),
+            powers: [
+                factor(modulus.reduce(1)),
+                factor(modulus.reduce(1 << 32)),
+                factor(modulus.reduce_wide(1 << 64)),
+            ],
+            last: [
+                factor(twiddles.n_inverse()),
+                factor(twiddles.last_inverse()),
+            ],
+            near_top: q > 1 << 31,
+        }
+    }
+
+    /// `hi(x w1)` and `hi(t q)`: their difference is `x w mod q`.
+    #[inline(always)]
+    pub(super) fn mul_halves(self, x: L::V, w: Factor32<L::V>) -> (L::V, L::V) {
+        let isa = self.isa;
+        let x_odd = isa.high32(x);
+        let (even, odd) = (isa.mul_low32(x, w.even[0]), isa.mul_low32(x_odd, w.odd[0]));
+        let t_even = isa.mul_low32(x, w.even[1]);
+        let t_odd = isa.mul_low32(x_odd, w.odd[1]);
+        self.halves(even, odd, t_even, t_odd)
+    }
+
+    /// The upper halves of the products given and of t q.
+    #[inline(always)]
+    fn halves(self, even: L::V, odd: L::V, t_even: L::V, t_odd: L::V) -> (L::V, L::V) {
+        let isa = self.isa;
+        (
+            isa.upper(even, odd),
+            isa.upper(isa.mul_low32(t_even, self.q), isa.mul_low32(t_odd, self.q)),
+        )
+    }
+
+    /// `a + b mod q` as `a - (q - b)`: `a + b` may not fit a word.
+    #[inline(always)]
+    fn add_mod(self, a: L::V, b: L::V) -> L::V {
+        self.isa.sub_mod(a, self.isa.sub(self.q, b), self.q)
+    }
+
+    /// `x w mod q`, for any word x.
+    #[inline(always)]
+    fn mul_by(self, x: L::V, w: Factor32<L::V>) -> L::V {
+        let (high, quotient) = self.mul_halves(x, w);
+        self.isa.sub_mod(high, quotient, self.q)
+    }
+
+    /// `x mod q`, for any word x.
+    #[inline(always)]
+    pub(super) fn reduce(self, x: L::V) -> L::V {
+        if self.near_top {
+            self.isa.sub_if_ge(x, self.q)
+        } else {
+            self.mul_by(x, self.powers[0])
+        }
+    }
+}
+
+#[inline(always)]
+fn splat_factor<L: Lanes32>(isa: L, (w1, w2): (u32, u32)) -> Factor32<L::V> {
+    let words = [isa.splat(w1), isa.splat(w2)];
+    Factor32 {
+        even: words,
+        odd: words,
+    }
+}
+
+/// Twiddle j in all lanes.
+#[inline(always)]
+pub fn broadcast<L: Lanes32>(isa: L, twiddles: &Twiddles<u32>, j: usize) -> Factor32<L::V> {
+    splat_factor(isa, twiddles.get(j))
+}
+
+/// A factor from its two words in each lane.
+#[inline(always)]
+fn lanes_factor<L: Lanes32>(isa: L, w1: L::V, w2: L::V) -> Factor32<L::V> {
+    Factor32 {
+        even: [w1, w2],
+        odd: [isa.high32(w1), isa.high32(w2)],
+    }
+}
+
+/// See [`Transform::spread`].
+#[inline(always)]
+pub fn spread<L: Lanes32, const S: u32>(
+    isa: L,
+    twiddles: &Twiddles<u32>,
+    j: usize,
+) -> Factor32<L::V> {
+    let w1 = isa.spread::<S>(L::block_at(twiddles.factors(), j));
+    let w2 = isa.spread::<S>(L::block_at(twiddles.companions(), j));
+    lanes_factor(isa, w1, w2)
+}
+
+/// See [`Transform::spread_reversed`].
+#[inline(always)]
+pub fn spread_reversed<L: Lanes32, const S: u32>(
+    isa: L,
+    twiddles: &Twiddles<u32>,
+    j: usize,
+) -> Factor32<L::V> {
+    let w1 = isa.spread_reversed::<S>(L::block_at(twiddles.factors(), j));
+    let w2 = isa.spread_reversed::<S>(L::block_at(twiddles.companions(), j));
+    lanes_factor(isa, w1, w2)
+}
+
+impl<L: Lanes32> Transform for Full32<L> {
+    type W = u32;
+    type L = L;
+    type F = Factor32<L::V>;
+
+    #[inline(always)]
+    fn isa(self) -> L {
+        self.isa
+    }
+
+    #[inline(always)]
+    fn broadcast(self, twiddles: &Twiddles<u32>, j: usize) -> Self::F {
+        broadcast(self.isa, twiddles, j)
+    }
+
+    #[inline(always)]
+    fn spread<const S: u32>(self, twiddles: &Twiddles<u32>, j: usize) -> Self::F {
+        spread::<L, S>(self.isa, twiddles, j)
+    }
+
+    #[inline(always)]
+    fn spread_reversed<const S: u32>(self, twiddles: &Twiddles<u32>, j: usize) -> Self::F {
+        spread_reversed::<L, S>(self.isa, twiddles, j)
+    }
+
+    #[inline(always)]
+    fn enter(self, x: L::V) -> L::V {
+        self.reduce(x)
+    }
+
+    #[inline(always)]
+    fn forward(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
+        let product = self.mul_by(y, w);
+        (
+            self.add_mod(x, product),
+            self.isa.sub_mod(x, product, self.q),
+        )
+    }
+
+    #[inline(always)]
+    fn leave(self, x: L::V) -> L::V {
+        x
+    }
+
+    #[inline(always)]
+    fn inverse(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
+        let difference = self.isa.sub_mod(y, x, self.q);
+        (self.add_mod(x, y), self.mul_by(difference, w))
+    }
+
+    #[inline(always)]
+    fn finish(self, x: L::V, y: L::V) -> (L::V, L::V) {
+        let (sum, difference) = (self.add_mod(x, y), self.isa.sub_mod(y, x, self.q));
+        (
+            self.mul_by(sum, self.last[0]),
+            self.mul_by(difference, self.last[1]),
+        )
+    }
+}
+
+/// Sums of the upper and of the lower halves of products, even and odd lanes.
+#[derive(Clone, Copy)]
+pub struct Sum32<V> {
+    upper: [V; 2],
+    lower: [V; 2],
+}
+
+impl<L: Lanes32> Pointwise for Full32<L> {
+    type W = u32;
+    type L = L;
+    type F = Factor32<L::V>;
+    type Sum = Sum32<L::V>;
+
+    const TERMS_MAX: usize = 1 << 31;
+
+    #[inline(always)]
+    fn isa(self) -> L {
+        self.isa
+    }
+
+    #[inline(always)]
+    fn factor(self, modulus: &Modulus, c: u64) -> Self::F {
+        splat_factor(self.isa, form(modulus, c))
+    }
+
+    #[inline(always)]
+    fn add(self, a: L::V, b: L::V) -> L::V {
+        self.add_mod(a, b)
+    }
+
+    #[inline(always)]
+    fn sub(self, a: L::V, b: L::V) -> L::V {
+        self.isa.sub_mod(a, b, self.q)
+    }
+
+    #[inline(always)]
+    fn mul_factor(self, a: L::V, c: Self::F) -> L::V {
+        self.mul_by(a, c)
+    }
+
+    #[inline(always)]
+    fn mul(self, a: L::V, b: L::V) -> L::V {
+        let isa = self.isa;
+        let even = isa.mul_low32(a, b);
+        let odd = isa.mul_low32(isa.high32(a), isa.high32(b));
+        let t_even = isa.mul_low32(even, self.q_inverse);
+        let t_odd = isa.mul_low32(odd, self.q_inverse);
+        let (high, quotient) = self.halves(even, odd, t_even, t_odd);
+        let z = isa.sub_mod(high, quotient, self.q);
+        self.mul_by(z, self.powers[1])
+    }
+
+    #[inline(always)]
+    fn zero(self) -> Self::Sum {
+        let zero = self.isa.splat(0);
+        Sum32 {
+            upper: [zero; 2],
+            lower: [zero; 2],
+        }
+    }
+
+    #[inline(always)]
+    fn accumulate(self, sum: Self::Sum, a: L::V, b: L::V) -> Self::Sum {
+        let isa = self.isa;
+        let even = isa.mul_low32(a, b);
+        let odd = isa.mul_low32(isa.high32(a), isa.high32(b));
+        Sum32 {
+            upper: [
+                isa.add64(sum.upper[0], isa.high32(even)),
+                isa.add64(sum.upper[1], isa.high32(odd)),
+            ],
+            lower: [
+                isa.add64(sum.lower[0], isa.low32(even)),
+                isa.add64(sum.lower[1], isa.low32(odd)),
+            ],
+        }
+    }
+
+    #[inline(always)]
+    fn finish_sum(self, sum: Self::Sum) -> L::V {
+        let isa = self.isa;
+        let even = isa.add64(sum.upper[0], isa.high32(sum.lower[0]));
+        let odd = isa.add64(sum.upper[1], isa.high32(sum.lower[1]));
+        let digits = [
+            isa.lower(sum.lower[0], sum.lower[1]),
+            isa.lower(even, odd),
+            isa.upper(even, odd),
+        ];
+        let low = self.mul_by(digits[0], self.powers[0]);
+        let middle = self.mul_by(digits[1], self.powers[1]);
+        let high = self.mul_by(digits[2], self.powers[2]);
+        self.add_mod(self.add_mod(low, middle), high)
+    }
+}

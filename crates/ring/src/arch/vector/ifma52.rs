@@ -1,0 +1,300 @@
+//! Primes between 2^13 and 2^50 in 64-bit words, with 52-bit multiply-add.
+//!
+//! # Multiplication by a factor
+//! A factor w has the companion `w' = floor(w 2^52 / q)`. For `x < 2^52` the
+//! estimate `T = floor(x w' / 2^52)` is too small by less than
+//! `1 + x / 2^52 < 2`, so `r = x w - T q` is in `[0, 2q)`, and below 2^51. It is
+//! computed modulo 2^52, as the lower 52 bits of `x w` plus those of
+//! `T (2^52 - q)`.
+//!
+//! # Ranges
+//! Transforms, forward: values in `[0, 4q)`, below 2^52; x is brought to
+//! `[0, 2q)`, then `x + r` and `x - r + 2q` are in `[0, 4q)`. Inverse: values
+//! in `[0, 2q)`; the sum, below 4q, is brought to `[0, 2q)`, and `y - x + 2q`
+//! is in `(0, 4q)`.
+//!
+//! # Any word
+//! With `mu = floor(2^64 / q) < 2^52` (as `q > 2^12`) the estimate
+//! `T = floor(floor(x / 2^12) mu / 2^52)` of `x / q` is too small by less than
+//! 3 (`2^12 / q < 1` for the lost bits, 1 each for the two roundings), so
+//! `x - T q` is in `[0, 3q)`, and below 2^52. Kernels that take any word look
+//! whether a vector exceeds 52 bits, which no residue of these primes does,
+//! and reduce it only then.
+//!
+//! # Products of two vectors, and their sums
+//! A product is `H 2^52 + L` with 52-bit H and L; both are accumulated apart in
+//! 64 bits, where 2^12 of them fit. L times 1 and H times 2^52, as factors, are
+//! below 2q each, so their sum is below `4q < 2^52` and may also be computed
+//! modulo 2^52.
+
+use crate::arch::vector::lanes::Ifma;
+use crate::arch::vector::pointwise::Pointwise;
+use crate::arch::vector::transform::Transform;
+use crate::modulus::Modulus;
+use crate::twiddles::Twiddles;
+
+/// A vector of factors: the factor and its companion.
+#[derive(Clone, Copy)]
+pub struct Factor52<V> {
+    w: V,
+    companion: V,
+}
+
+/// Arithmetic modulo a prime in `ABOVE..BELOW`.
+#[derive(Clone, Copy)]
+pub struct Ifma52<L: Ifma> {
+    isa: L,
+    q: L::V,
+    two_q: L::V,
+    /// `2^52 - q`
+    minus_q: L::V,
+    /// `2^52 - 1`
+    mask: L::V,
+    zero: L::V,
+    /// `floor(2^64 / q)`
+    mu: L::V,
+    /// 1, 2^52 and 2^104 as factors.
+    powers: [Factor52<L::V>; 3],
+    /// `1/N` and the last twiddle of the inverse.
+    last: [Factor52<L::V>; 2],
+}
+
+/// The two words of a factor.
+pub fn form(modulus: &Modulus, w: u64) -> (u64, u64) {
+    (w, modulus.companion(w, 52))
+}
+
+impl<L: Ifma> Ifma52<L> {
+    /// Primes are above this.
+    pub const ABOVE: u64 = 1 << 13;
+    /// Primes are below this.
+    pub const BELOW: u64 = 1 << 50;
+
+    /// The prime's constants in registers, with those of the twiddles' degree.
+    pub fn new(isa: L, modulus: &Modulus, twiddles: &Twiddles<u64>) -> Self {
+        let q = modulus.value();
+        let factor = |w| splat_factor(isa, form(modulus, w));
+        Self {
+            isa,
+            q: isa.splat(q),
+            two_q: isa.splat(2 * q),
+            minus_q: isa.splat((1 << 52) - q),
+            mask: isa.splat((1 << 52) - 1),
+            zero: isa.splat(0),
+            mu: isa.splat(((1u128 << 64) / u128::from(q)) as u64),
+            powers: [
+                factor(1),
+                factor(modulus.reduce(1 << 52)),
+                factor(modulus.reduce_wide(1 << 104)),
+            ],
+            last: [
+                factor(twiddles.n_inverse()),
+                factor(twiddles.last_inverse()),
+            ],
+        }
+    }
+
+    /// `x w mod q` in `[0, 2q)`, for x below 2^52.
+    #[inline(always)]
+    fn mul_lazy(self, x: L::V, w: Factor52<L::V>) -> L::V {
+        self.isa.and(self.mul_wrapped(self.zero, x, w), self.mask)
+    }
+
+    /// `acc + x w mod q`, right modulo 2^52, for x below 2^52.
+    #[inline(always)]
+    fn mul_wrapped(self, acc: L::V, x: L::V, w: Factor52<L::V>) -> L::V {
+        let isa = self.isa;
+        let quotient = isa.madd_high(self.zero, x, w.companion);
+        isa.madd_low(isa.madd_low(acc, x, w.w), quotient, self.minus_q)
+    }
+
+    /// `x mod q` in `[0, 3q)`, for any word x.
+    #[inline(always)]
+    fn reduce_lazy(self, x: L::V) -> L::V {
+        let isa = self.isa;
+        let quotient = isa.madd_high(self.zero, isa.shift_right::<12>(x), self.mu);
+        isa.and(isa.madd_low(x, quotient, self.minus_q), self.mask)
+    }
+
+    /// Words below 2^52 with the residues of a and b.
+    #[inline(always)]
+    fn narrow(self, a: L::V, b: L::V) -> (L::V, L::V) {
+        if self.isa.exceeds_52_bits(a, b) {
+            (self.reduce_lazy(a), self.reduce_lazy(b))
+        } else {
+            (a, b)
+        }
+    }
+
+    /// `low + high 2^52 mod q` in `[0, 4q)`, for words below 2^52.
+    #[inline(always)]
+    fn fold(self, low: L::V, high: L::V) -> L::V {
+        let low = self.mul_wrapped(self.zero, low, self.powers[0]);
+        let both = self.mul_wrapped(low, high, self.powers[1]);
+        self.isa.and(both, self.mask)
+    }
+
+    /// From `[0, 2q)` to `[0, q)`.
+    #[inline(always)]
+    fn correct(self, x: L::V) -> L::V {
+        self.isa.sub_if_ge(x, self.q)
+    }
+}
+
+#[inline(always)]
+fn splat_factor<L: Ifma>(isa: L, (w, companion): (u64, u64)) -> Factor52<L::V> {
+    Factor52 {
+        w: isa.splat(w),
+        companion: isa.splat(companion),
+    }
+}
+
+impl<L: Ifma> Transform for Ifma52<L> {
+    type W = u64;
+    type L = L;
+    type F = Factor52<L::V>;
+
+    #[inline(always)]
+    fn isa(self) -> L {
+        self.isa
+    }
+
+    #[inline(always)]
+    fn broadcast(self, twiddles: &Twiddles<u64>, j: usize) -> Self::F {
+        splat_factor(self.isa, twiddles.get(j))
+    }
+
+    #[inline(always)]
+    fn spread<const S: u32>(self, twiddles: &Twiddles<u64>, j: usize) -> Self::F {
+        Factor52 {
+            w: self.isa.spread::<S>(L::block_at(twiddles.factors(), j)),
+            companion: self.isa.spread::<S>(L::block_at(twiddles.companions(), j)),
+        }
+    }
+
+    #[inline(always)]
+    fn spread_reversed<const S: u32>(self, twiddles: &Twiddles<u64>, j: usize) -> Self::F {
+        let w = L::block_at(twiddles.factors(), j);
+        let companion = L::block_at(twiddles.companions(), j);
+        Factor52 {
+            w: self.isa.spread_reversed::<S>(w),
+            companion: self.isa.spread_reversed::<S>(companion),
+        }
+    }
+
+    #[inline(always)]
+    fn enter(self, x: L::V) -> L::V {
+        self.reduce_lazy(x)
+    }
+
+    #[inline(always)]
+    fn forward(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
+        let isa = self.isa;
+        let x = isa.sub_if_ge(x, self.two_q);
+        let product = self.mul_lazy(y, w);
+        (
+            isa.add(x, product),
+            isa.sub(isa.add(x, self.two_q), product),
+        )
+    }
+
+    #[inline(always)]
+    fn leave(self, x: L::V) -> L::V {
+        self.correct(self.isa.sub_if_ge(x, self.two_q))
+    }
+
+    #[inline(always)]
+    fn inverse(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
+        let isa = self.isa;
+        let sum = isa.sub_if_ge(isa.add(x, y), self.two_q);
+        let difference = isa.sub(isa.add(y, self.two_q), x);
+        (sum, self.mul_lazy(difference, w))
+    }
+
+    #[inline(always)]
+    fn finish(self, x: L::V, y: L::V) -> (L::V, L::V) {
+        let isa = self.isa;
+        let difference = isa.sub(isa.add(y, self.two_q), x);
+        (
+            self.correct(self.mul_lazy(isa.add(x, y), self.last[0])),
+            self.correct(self.mul_lazy(difference, self.last[1])),
+        )
+    }
+}
+
+/// Sums of the lower and of the upper 52 bits of products.
+#[derive(Clone, Copy)]
+pub struct Sum52<V> {
+    low: V,
+    high: V,
+}
+
+impl<L: Ifma> Pointwise for Ifma52<L> {
+    type W = u64;
+    type L = L;
+    type F = Factor52<L::V>;
+    type Sum = Sum52<L::V>;
+
+    const TERMS_MAX: usize = 1 << 12;
+
+    #[inline(always)]
+    fn isa(self) -> L {
+        self.isa
+    }
+
+    #[inline(always)]
+    fn factor(self, modulus: &Modulus, c: u64) -> Self::F {
+        splat_factor(self.isa, form(modulus, c))
+    }
+
+    #[inline(always)]
+    fn add(self, a: L::V, b: L::V) -> L::V {
+        self.correct(self.isa.add(a, b))
+    }
+
+    #[inline(always)]
+    fn sub(self, a: L::V, b: L::V) -> L::V {
+        self.isa.sub_mod(a, b, self.q)
+    }
+
+    #[inline(always)]
+    fn mul_factor(self, a: L::V, c: Self::F) -> L::V {
+        let (a, _) = self.narrow(a, a);
+        self.correct(self.mul_lazy(a, c))
+    }
+
+    #[inline(always)]
+    fn mul(self, a: L::V, b: L::V) -> L::V {
+        let (a, b) = self.narrow(a, b);
+        let low = self.isa.madd_low(self.zero, a, b);
+        let high = self.isa.madd_high(self.zero, a, b);
+        Transform::leave(self, self.fold(low, high))
+    }
+
+    #[inline(always)]
+    fn zero(self) -> Self::Sum {
+        Sum52 {
+            low: self.zero,
+            high: self.zero,
+        }
+    }
+
+    #[inline(always)]
+    fn accumulate(self, sum: Self::Sum, a: L::V, b: L::V) -> Self::Sum {
+        let (a, b) = self.narrow(a, b);
+        Sum52 {
+            low: self.isa.madd_low(sum.low, a, b),
+            high: self.isa.madd_high(sum.high, a, b),
+        }
+    }
+
+    #[inline(always)]
+    fn finish_sum(self, sum: Self::Sum) -> L::V {
+        let isa = self.isa;
+        let high = isa.add(sum.high, isa.shift_right::<52>(sum.low));
+        let rest = self.fold(isa.and(sum.low, self.mask), isa.and(high, self.mask));
+        let top = self.mul_lazy(isa.shift_right::<52>(high), self.powers[2]);
+        let rest = isa.sub_if_ge(rest, self.two_q);
+        Transform::leave(self, isa.add(rest, top))
+    }
+}
