@@ -18,7 +18,10 @@ use crate::graph::{Graph, Scheme};
 use crate::placed::{PlacedGraph, PlacedOp};
 
 /// CKKS: the error that no slot exceeds, in standard deviations of its real part.
-const CKKS_TAIL: f64 = 4.5;
+/// A slot's error is a rounding error times the secret's value there, both about
+/// normal, so it has the tail of a Laplace distribution: 12 standard deviations
+/// are exceeded by one of 8,192 slots with a probability of 8192 exp(-12 sqrt 2), 2^-11.
+const CKKS_TAIL: f64 = 12.0;
 /// BGV: the noise that no coefficient exceeds, in standard deviations; beyond 2^-40 for any N.
 const BGV_TAIL: f64 = 12.0;
 

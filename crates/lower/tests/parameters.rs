@@ -1,9 +1,36 @@
 //! Parameters chosen for programs.
 
-use crate::harness::Build;
 use cyclotron_lower::{LowerError, Target, Wish, choose};
 use cyclotron_machine::Machine;
-use cyclotron_program::{HeOp, KeySwitch, ProgramError, Scheme};
+use cyclotron_program::{Graph, HeOp, KeySwitch, ProgramError, Scheme, Span};
+
+/// A graph under construction.
+struct Build(Graph);
+
+impl Build {
+    fn new(scheme: Scheme, log_n: u32) -> Self {
+        Self(Graph::new("test", scheme, log_n))
+    }
+
+    fn op(&mut self, op: HeOp) -> u32 {
+        self.0.push(op, Span::default())
+    }
+
+    fn input(&mut self) -> u32 {
+        let input = self.0.inputs.len() as u32;
+        self.0.inputs.push(format!("x{input}"));
+        self.op(HeOp::Input {
+            input,
+            scale_bits: None,
+        })
+    }
+
+    fn output(&mut self, ct: u32) {
+        let output = self.0.outputs.len() as u32;
+        self.0.outputs.push(format!("y{output}"));
+        self.op(HeOp::Output { ct, output });
+    }
+}
 
 fn wish() -> Wish {
     Wish {

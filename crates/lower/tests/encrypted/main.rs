@@ -1,5 +1,0 @@
-//! Lowered programs, run encrypted.
-
-mod harness;
-mod operations;
-mod parameters;

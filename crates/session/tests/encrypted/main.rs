@@ -1,0 +1,3 @@
+//! Every homomorphic operation, run encrypted.
+
+mod operations;
