@@ -13,7 +13,7 @@ use crate::tree::{self, Entry, Node, Table, Val};
 use crate::{consistency, decode, overlay, validate};
 
 /// Machine descriptions longer than this are refused.
-pub const MAX_FILE_BYTES: u64 = 1 << 20;
+pub const MAX_FILE_BYTES: u64 = 1 << 18;
 
 /// The machine files that are built in: name and text.
 const SHIPPED: [(&str, &str); 1] = [("f1", include_str!("../../../machines/f1.toml"))];
@@ -91,7 +91,7 @@ impl Machine {
     /// Reads a machine file.
     ///
     /// # Errors
-    /// The file cannot be read, is larger than 1 MiB, is not UTF-8, or has faults.
+    /// The file cannot be read, is larger than 256 KiB, is not UTF-8, or has faults.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, MachineError> {
         let path = path.as_ref();
         Self::from_bytes(&read(path)?, &path.display().to_string())
@@ -100,7 +100,7 @@ impl Machine {
     /// Reads the bytes of a machine file; `file` is what errors call it.
     ///
     /// # Errors
-    /// There are more than 1 MiB, they are not UTF-8, or the description has faults.
+    /// There are more than 256 KiB, they are not UTF-8, or the description has faults.
     pub fn from_bytes(bytes: &[u8], file: &str) -> Result<Self, MachineError> {
         if bytes.len() as u64 > MAX_FILE_BYTES {
             return Err(MachineError::TooLarge {
@@ -123,7 +123,7 @@ impl Machine {
     /// Reads a machine description; `file` is what errors call it.
     ///
     /// # Errors
-    /// The text is longer than 1 MiB or has faults; every overlay is checked too.
+    /// The text is longer than 256 KiB or has faults; every overlay is checked too.
     pub fn from_toml(text: &str, file: &str) -> Result<Self, MachineError> {
         if text.len() as u64 > MAX_FILE_BYTES {
             return Err(MachineError::TooLarge {

@@ -145,6 +145,7 @@ fn field_value(
             problems,
         ))),
         (Kind::Overlays, Val::Table(inner)) => {
+            value::within(inner.entries.len(), node, path, problems);
             overlays(inner, path, problems);
             Some(node.value.clone())
         }

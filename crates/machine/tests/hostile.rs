@@ -145,11 +145,7 @@ proptest! {
 #[test]
 fn deep_nesting_is_refused() {
     for (open, close) in [("[", "]"), ("{a=", "}")] {
-        let text = format!(
-            "schema = {}1{}",
-            open.repeat(100_000),
-            close.repeat(100_000)
-        );
+        let text = format!("schema = {}1{}", open.repeat(50_000), close.repeat(50_000));
         exercise(text.as_bytes());
     }
     let header = vec!["a"; 50_000].join(".");
@@ -172,6 +168,31 @@ fn many_faults_are_counted_not_listed() {
         "{}",
         faults.omitted
     );
+}
+
+/// Reading checks every overlay, so their number multiplies the time.
+#[test]
+fn large_files_are_read_in_time() {
+    let repeated = |part: &dyn Fn(usize) -> String| -> String { (0..7000).map(part).collect() };
+    let names = repeated(&|index| format!("\"n{index}\","));
+    let files = [
+        F1.to_owned() + &repeated(&|index| format!("[machine.overlay.o{index}]\n")),
+        F1.to_owned() + &repeated(&|_| "[[xbar]]\n".to_owned()),
+        F1.replace(
+            "[machine.vars]",
+            &format!(
+                "[machine.vars]\n{}",
+                repeated(&|index| format!("v{index} = 1\n"))
+            ),
+        ),
+        F1.replace("attach = \"spad\"", &format!("attach = [{names}]")),
+    ];
+    let start = std::time::Instant::now();
+    for file in files {
+        assert!(Machine::from_toml(&file, "mutant.toml").is_err());
+        exercise(file.as_bytes());
+    }
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
 #[test]

@@ -11,6 +11,10 @@ use crate::tree::{Entry, Node, Span, Table, Val};
 use super::join;
 use super::number::{Bounds, bandwidth, congruence, float, integer, power_of_two};
 
+/// Longest array or table of names. Every overlay is checked when a file is read,
+/// so the bound also keeps that time short.
+pub(super) const MAX_ENTRIES: usize = 64;
+
 /// Operations that machines may list and limb programs do not have (yet): whole
 /// vectors of coefficients through the coarse units of a coprocessor, and
 /// messages between machines.
@@ -173,6 +177,18 @@ fn operation(op: &str, span: &Span, path: &str, problems: &mut Problems) -> bool
     false
 }
 
+/// Whether a list or table is of a sane length.
+pub(super) fn within(entries: usize, node: &Node, path: &str, problems: &mut Problems) -> bool {
+    if entries <= MAX_ENTRIES {
+        return true;
+    }
+    let message = format!("`{path}` has {entries} entries, and may have {MAX_ENTRIES}");
+    problems
+        .add(Code::OutOfRange, path, &node.span, message)
+        .label("too many");
+    false
+}
+
 /// An array of strings, each at most once, that `accept` takes.
 fn list(
     node: &Node,
@@ -184,8 +200,8 @@ fn list(
     let Val::List(items) = &node.value else {
         return wrong_type(node, path, expected, problems);
     };
-    let mut good = true;
-    for (index, item) in items.iter().enumerate() {
+    let mut good = within(items.len(), node, path, problems);
+    for (index, item) in items.iter().enumerate().take(MAX_ENTRIES) {
         good &= accept(item, problems);
         if items[..index].iter().any(|other| other.value == item.value) {
             let text = item.as_text().unwrap_or_default();
@@ -245,7 +261,8 @@ fn map(
         return wrong_type(node, path, "a table", problems);
     };
     let mut result = Table::default();
-    for entry in &source.entries {
+    within(source.entries.len(), node, path, problems);
+    for entry in source.entries.iter().take(MAX_ENTRIES) {
         if let Some(value) = accept(entry, &join(path, &entry.key), problems) {
             let mut entry = entry.clone();
             entry.node.value = value;
