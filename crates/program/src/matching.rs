@@ -122,14 +122,14 @@ impl Placer<'_> {
             if ratio < LEAST_CORRECTION {
                 return Ok(None);
             }
-            return Ok(Some(self.corrected(ct, ratio.round(), target, 1)));
+            return Ok(Some(self.corrected(ct, ratio, target, 1)));
         }
         let q = to_f64(self.chain.dropped(level + 1));
         let c = target * q / node.scale;
         if c >= LEAST_CORRECTION {
             let ct = self.relinearized(ct);
             let above = self.dropped(ct, level + 1);
-            let scaled = self.corrected(above, c.round(), target * q, 1);
+            let scaled = self.corrected(above, c, target * q, 1);
             return Ok(Some(self.rescaled(scaled)?));
         }
         let two = self.relinearized(ct);

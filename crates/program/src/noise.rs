@@ -150,13 +150,11 @@ pub fn noise(
     let transfer = Transfer::new(chain);
     let mut variances: Vec<f64> = Vec::with_capacity(placed.nodes.len());
     let mut nodes = Vec::with_capacity(placed.nodes.len());
+    let magnitudes = of_placed(placed, magnitudes);
     for (index, node) in placed.nodes.iter().enumerate() {
         let scaled = |i: u32| {
-            let node = &placed.nodes[i as usize];
-            (
-                variances[i as usize],
-                magnitudes[node.origin as usize] * node.scale,
-            )
+            let scale = placed.nodes[i as usize].scale;
+            (variances[i as usize], magnitudes[i as usize] * scale)
         };
         let index = u32::try_from(index).expect("fewer than 2^32 nodes");
         let var = |i: u32| variances[i as usize];
@@ -164,7 +162,11 @@ pub fn noise(
             PlacedOp::Input { .. } => transfer.fresh(),
             PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } if a == b => 4.0 * var(a),
             PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => var(a) + var(b),
-            PlacedOp::Tensor { a, b } => transfer.tensor(scaled(a), scaled(b)),
+            PlacedOp::Tensor { a, b } => {
+                // The two errors of a square are one.
+                let repeated = if a == b { 2.0 } else { 1.0 };
+                repeated * transfer.tensor(scaled(a), scaled(b))
+            }
             PlacedOp::AddPlain { ct, .. } | PlacedOp::AddConst { ct, .. } => {
                 var(ct) + transfer.spread * transfer.t2 / 12.0
             }
@@ -175,16 +177,11 @@ pub fn noise(
                 };
                 transfer.mul_plain(scaled(ct), plain_magnitude(plain) * scale)
             }
-            PlacedOp::MulConst { ct, value } => {
-                // A constant that changes the scale was rounded to a whole number.
-                let rounded = node.scale > placed.nodes[ct as usize].scale;
-                let rounding = if rounded {
-                    scaled(ct).1.powi(2) / 12.0
-                } else {
-                    0.0
-                };
-                var(ct) * value.powi(2) + rounding
-            }
+            PlacedOp::MulConst {
+                ct,
+                value,
+                rounding,
+            } => var(ct) * value.powi(2) + (scaled(ct).1 * rounding).powi(2),
             PlacedOp::Relinearize { ct } | PlacedOp::Automorphism { ct, .. } => {
                 var(ct) + transfer.key_switch(variant(index), node.level)
             }
@@ -195,12 +192,28 @@ pub fn noise(
             PlacedOp::Neg { ct } | PlacedOp::Drop { ct } | PlacedOp::Output { ct, .. } => var(ct),
         };
         variances.push(variance);
-        let magnitude = magnitudes[node.origin as usize];
+        let magnitude = magnitudes[index as usize];
         nodes.push(node_noise(
             chain, variance, magnitude, node.scale, node.level,
         ));
     }
     NoiseReport { nodes }
+}
+
+/// Magnitudes of placed nodes. A conversion of an operand belongs to the
+/// operation that asked for it, but has the operand's magnitude.
+fn of_placed(placed: &PlacedGraph, magnitudes: &[f64]) -> Vec<f64> {
+    let mut of_placed: Vec<f64> = Vec::with_capacity(placed.nodes.len());
+    for (index, node) in placed.nodes.iter().enumerate() {
+        let result = placed.placed_of[node.origin as usize] as usize == index;
+        let (args, count) = node.op.args();
+        of_placed.push(if result || count == 0 {
+            magnitudes[node.origin as usize]
+        } else {
+            of_placed[args[0] as usize]
+        });
+    }
+    of_placed
 }
 
 fn node_noise(

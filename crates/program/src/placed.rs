@@ -81,6 +81,8 @@ pub enum PlacedOp {
         ct: u32,
         /// The integer; exact in f64 to 53 bits.
         value: f64,
+        /// What rounding to an integer changed: at most 1/2.
+        rounding: f64,
     },
     /// The automorphism x -> x^k followed by a key switch.
     Automorphism {

@@ -113,7 +113,7 @@ impl Placer<'_> {
             PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => var(a) + var(b),
             PlacedOp::Tensor { a, b } => self.transfer.tensor((var(a), 0.0), (var(b), 0.0)),
             PlacedOp::MulPlain { ct, .. } => self.transfer.mul_plain((var(ct), 0.0), to_f64(t)),
-            PlacedOp::MulConst { ct, value } => var(ct) * value.powi(2),
+            PlacedOp::MulConst { ct, value, .. } => var(ct) * value.powi(2),
             PlacedOp::Relinearize { ct } | PlacedOp::Automorphism { ct, .. } => {
                 var(ct) + self.transfer.key_switch(KeySwitch::Hybrid, node.level)
             }
@@ -300,18 +300,36 @@ impl Placer<'_> {
         if let Some(t) = self.t() {
             let ct = self.of(ct);
             let value = centred(residue(value, t), t);
-            return Ok(self.derive(PlacedOp::MulConst { ct, value }, ct));
+            let rounding = 0.0;
+            return Ok(self.derive(
+                PlacedOp::MulConst {
+                    ct,
+                    value,
+                    rounding,
+                },
+                ct,
+            ));
         }
         if whole {
             let ct = self.of(ct);
-            return Ok(self.derive(PlacedOp::MulConst { ct, value }, ct));
+            let rounding = 0.0;
+            return Ok(self.derive(
+                PlacedOp::MulConst {
+                    ct,
+                    value,
+                    rounding,
+                },
+                ct,
+            ));
         }
         let ct = self.scaled_for_mul(self.of(ct))?;
         let node = self.at(ct);
         let factor = scale_bits.map_or_else(|| self.chain.scale(node.level), f64::exp2);
+        let exact = value * factor;
         let op = PlacedOp::MulConst {
             ct,
-            value: (value * factor).round(),
+            value: exact.round(),
+            rounding: (exact - exact.round()).abs(),
         };
         let scale = node.scale * factor;
         Ok(self.push(PlacedNode {
@@ -437,13 +455,20 @@ impl Placer<'_> {
         }
     }
 
-    pub(crate) fn corrected(&mut self, ct: u32, value: f64, scale: f64, factor: u64) -> u32 {
+    /// The value times the integer nearest to `exact`.
+    pub(crate) fn corrected(&mut self, ct: u32, exact: f64, scale: f64, factor: u64) -> u32 {
         let node = self.at(ct);
+        let value = exact.round();
+        let rounding = (exact - value).abs();
         self.cached(
             ct,
             Conversion::Corrected(node.level, value.to_bits()),
             |p| PlacedNode {
-                op: PlacedOp::MulConst { ct, value },
+                op: PlacedOp::MulConst {
+                    ct,
+                    value,
+                    rounding,
+                },
                 origin: p.origin,
                 scale,
                 factor,

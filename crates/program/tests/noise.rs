@@ -1,0 +1,107 @@
+//! Noise analysis: what rounding, conversions and squares contribute.
+
+use cyclotron_program::{
+    ChainSpec, Graph, HeOp, KeySwitch, NodeNoise, PlacedGraph, Scheme, Span, magnitudes, noise,
+    place,
+};
+
+fn chain(limbs: usize) -> ChainSpec {
+    ChainSpec {
+        scheme: Scheme::Ckks,
+        log_n: 14,
+        moduli: vec![(1 << 30) + 65_537; limbs],
+        special: vec![4_294_828_033],
+        digit_limbs: 1,
+        scales: vec![2f64.powi(30); limbs],
+        sigma: 3.19,
+        secret_variance: 2.0 / 3.0,
+    }
+}
+
+/// A program on one input at scale 2^22, with measured magnitudes; its last node is output.
+fn program(ops: &[HeOp], measured: &[f64]) -> Graph {
+    let mut graph = Graph::new("test", Scheme::Ckks, 14);
+    graph.inputs.push("x".to_owned());
+    graph.outputs.push("y".to_owned());
+    let scale_bits = Some(22.0);
+    let mut last = graph.push(
+        HeOp::Input {
+            input: 0,
+            scale_bits,
+        },
+        Span::default(),
+    );
+    for &op in ops {
+        last = graph.push(op, Span::default());
+    }
+    graph.push(
+        HeOp::Output {
+            ct: last,
+            output: 0,
+        },
+        Span::default(),
+    );
+    graph.measured = measured.to_vec();
+    graph
+}
+
+fn analyse(graph: &Graph, limbs: usize) -> (PlacedGraph, Vec<NodeNoise>) {
+    let chain = chain(limbs);
+    let placed = place(graph, &chain).unwrap();
+    let report = noise(
+        &placed,
+        &chain,
+        &magnitudes(graph),
+        |_| 1.0,
+        |_| KeySwitch::Hybrid,
+    );
+    (placed, report.nodes)
+}
+
+fn weighted(value: f64) -> f64 {
+    let op = HeOp::MulScalar {
+        ct: 0,
+        value,
+        scale_bits: Some(8.0),
+    };
+    let graph = program(&[op], &[1.0, value, value]);
+    analyse(&graph, 3).1.last().unwrap().precision_bits
+}
+
+#[test]
+fn a_constant_that_is_exact_at_its_scale_costs_no_precision() {
+    let fresh = analyse(&program(&[], &[1.0, 1.0]), 3).1[0].precision_bits;
+    assert!((weighted(0.25) - fresh).abs() < 1e-9);
+    // 2^-9 of rounding in a factor of about 1/4.
+    assert!(weighted(0.25 + 1.0 / 512.0) < 8.0);
+}
+
+#[test]
+fn a_converted_operand_keeps_its_magnitude() {
+    // (4 x)^2: the rescale in front of the second square holds 16, not 256.
+    let ops = [
+        HeOp::MulScalar {
+            ct: 0,
+            value: 4.0,
+            scale_bits: Some(8.0),
+        },
+        HeOp::Mul { a: 1, b: 1 },
+        HeOp::Mul { a: 2, b: 2 },
+    ];
+    let (placed, found) = analyse(&program(&ops, &[1.0, 4.0, 16.0, 256.0, 256.0]), 3);
+    let at = |name: &str| {
+        placed
+            .nodes
+            .iter()
+            .rposition(|n| n.op.name() == name)
+            .unwrap()
+    };
+    let (rescaled, product) = (found[at("rescale")], found[at("mul")]);
+    let bits = |n: usize| placed.nodes[n].scale.log2();
+    let held = rescaled.noise_bits + rescaled.precision_bits - bits(at("rescale"));
+    assert!((held - 5.0).abs() < 1e-6, "magnitude 2^{held}");
+    // (v + e)^2 = v^2 + 2 v e: a square loses one bit; another, because the margin of 2
+    // on measured magnitudes counts twice in the error and once in the result.
+    let lost = rescaled.precision_bits - product.precision_bits;
+    assert!((lost - 2.0).abs() < 0.01, "{lost}");
+}
