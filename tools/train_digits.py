@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 SIDE = 28
 #: Output pixels for each source pixel; 8 x 3 = 24, with a margin of 2 around.
 ENLARGE = 3.0
-CONV_STEP = 2.0**-8
+CONV_STEP = 2.0**-5
 ASSETS = Path(__file__).resolve().parent.parent / "python" / "cyclotron" / "assets"
 
 
@@ -158,7 +158,7 @@ def train(images: Floats, labels: NDArray[np.int64], seed: int, epochs: int) -> 
     """Train on freshly jittered images each epoch; quantize the convolution near the end.
 
     The last quarter of the epochs runs with the convolution fixed to multiples
-    of 2^-8, because the encrypted program multiplies by it at that scale.
+    of 2^-5, because the encrypted program multiplies by it at that scale.
     """
     random = np.random.default_rng(seed)
     network = Network(random)

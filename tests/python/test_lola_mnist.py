@@ -46,7 +46,7 @@ def test_twin_equals_the_network_on_20_images(folder: Path | None) -> None:
     program = workload.build({})
     weights = workload.weights()
     exact = forward_all(workload, weights)
-    weights["conv"] = np.round(weights["conv"] * 256) / 256
+    weights["conv"] = np.round(weights["conv"] * 32) / 32
     rounded = forward_all(workload, weights)
     samples = workload.samples(program, 20, {}, np.random.default_rng(0))
     found = [program.twin(sample.inputs) for sample in samples]
@@ -70,7 +70,7 @@ def test_embedded_network_is_accurate() -> None:
 
 
 def test_convolution_weights_are_exact_at_their_scale() -> None:
-    conv = with_data(None).weights()["conv"] * 256
+    conv = with_data(None).weights()["conv"] * 32
     assert (conv == np.round(conv)).all()
 
 

@@ -11,8 +11,9 @@ window. Slot ``128 g + c`` holds position ``3 g + (c mod 3)``, so every three
 neighbouring slots of group g show the same three positions.
 
 *Convolution.* A map is a sum of 25 ciphertexts times a number. The numbers are
-multiples of 2^-8 and inputs have a small scale, so no rescale is needed before
-the square. The five maps stay apart: nothing has to be concatenated.
+multiples of 2^-5, as in the published implementation, and inputs have a small
+scale, so no rescale is needed before the square. The five maps stay apart:
+nothing has to be concatenated.
 
 *Dense layer of 100.* Row j is computed in the slots ``128 g + j``. Those of group
 g see positions 3g, 3g+1 and 3g+2 at distances 0, 1 and 2, in an order that
@@ -55,7 +56,9 @@ N = 16384
 GROUP, GROUPS, REACH = 128, 64, 3
 POSITIONS, MAPS, HIDDEN, CLASSES = 169, 5, 100, 10
 #: Scales (bits) of the encrypted pixels, the convolution's weights and those of the last layer.
-INPUT_BITS, CONV_BITS, LAST_BITS = 22, 8, 16
+INPUT_BITS, CONV_BITS, LAST_BITS = 26, 5, 20
+#: Wished of the scores, relative to twice the largest score of the calibration images.
+PRECISION_BITS = 7.5
 #: Images that magnitudes are measured on.
 CALIBRATION_IMAGES = 16
 
@@ -63,10 +66,12 @@ CALIBRATION_IMAGES = 16
 def lola_mnist(weights: Mapping[str, Floats]) -> Program:
     """Build the program for these weights (shapes: `cyclotron.idx.WEIGHT_SHAPES`).
 
-    The convolution's weights are rounded to multiples of 2^-8; that is part of
+    The convolution's weights are rounded to multiples of 2^-5; that is part of
     the program, so its cleartext twin rounds them as well.
     """
-    p = Program(N=N, scheme="ckks", name="lola-mnist", tolerance=0.01)
+    p = Program(
+        N=N, scheme="ckks", name="lola-mnist", precision_bits=PRECISION_BITS, tolerance=0.01
+    )
     pixels = [p.Input(name=f"pixels.{i}", scale_bits=INPUT_BITS) for i in range(25)]
     kernels = np.round(weights["conv"].reshape(MAPS, 25) * 2**CONV_BITS) / 2**CONV_BITS
 
