@@ -152,6 +152,8 @@ class Runner:
             self.client = _native.Client.generate(compiled.parameters, seed)
             self.keys = self.client.evaluation_keys(compiled.plan)
             self.evaluator = _native.Evaluator(compiled.parameters, self.keys, options.threads)
+        with watch("setup"), progress.phase("encoding plaintext operands"):
+            self.evaluator.prepare(compiled.plan)
 
     def run(self, sample: Sample) -> Run:
         """Encrypt, evaluate on the CPU, simulate if there is a machine, decrypt, compare."""
