@@ -68,19 +68,36 @@ impl SecretKey {
             SecretKind::Sparse(weight) => sampler::ternary_sparse(&mut prf, n, weight as usize)
                 .map_err(|error| crate::ParameterError::Ring(error.to_string()))?,
         };
+        Ok(Self::assemble(context, seed, root, coefficients))
+    }
+
+    fn assemble(
+        context: &Context,
+        seed: &Seed,
+        root: Seed,
+        coefficients: Zeroizing<Vec<i8>>,
+    ) -> Self {
         let limbs = with_ring!(context.ring(), ring => {
             ClientWord::wrap((0..ring.moduli_count()).map(|m| {
                 Arc::new(small_limb(ring, m, &coefficients))
             }).collect())
         });
-        Ok(Self {
+        Self {
             params: context.hash(),
             insecure: context.insecure_tag(),
             seed: seed.clone(),
             root,
             coefficients,
             limbs,
-        })
+        }
+    }
+
+    /// A key with given coefficients.
+    #[cfg(test)]
+    pub(crate) fn with_coefficients(context: &Context, coefficients: &[i8]) -> Self {
+        let seed = Seed::for_test(0);
+        let root = seed.derive("root", &[]);
+        Self::assemble(context, &seed, root, Zeroizing::new(coefficients.to_vec()))
     }
 
     /// A fresh secret key from the operating system's randomness.

@@ -36,6 +36,8 @@ mod encrypt;
 mod error;
 mod key_spec;
 mod keys;
+#[cfg(test)]
+mod known_answers;
 mod limbs;
 mod literal;
 mod params;
