@@ -45,7 +45,8 @@ impl Context {
         Ok(Self::over(params, ring))
     }
 
-    fn over(params: Arc<Parameters>, ring: AnyRing) -> Self {
+    /// A context without checks.
+    pub(crate) fn over(params: Arc<Parameters>, ring: AnyRing) -> Self {
         let bgv = params.scheme == Scheme::Bgv;
         Self {
             hash: params.hash(),

@@ -344,3 +344,6 @@ pub(crate) fn subtract_product<W: ClientWord>(
     let before = Zeroizing::new(LimbBuf::from_slice(dst));
     ring.sub(m, dst, &before, &product);
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

@@ -6,6 +6,7 @@ use crate::chain::{self, ChainRequest};
 use crate::error::ParameterError;
 use crate::params::{Parameters, SIGMA};
 use crate::scheme::{Scheme, SecretKind};
+use crate::validate::MAX_PRIMES;
 
 /// Parameters as a person writes them, in JSON or any other serde format.
 /// Unknown fields are errors. Either `log_q` or `moduli` names the data primes.
@@ -104,6 +105,16 @@ impl ParametersLiteral {
         }
         if self.log_p.is_some() && self.special_moduli.is_some() {
             return field("log_p", "give `log_p` or `special_moduli`, not both");
+        }
+        let counts = [
+            self.log_q.as_ref().map(Vec::len),
+            self.log_p.as_ref().map(Vec::len),
+        ];
+        if counts.into_iter().flatten().any(|count| count > MAX_PRIMES) {
+            return field("log_q", &format!("a chain has at most {MAX_PRIMES} primes"));
+        }
+        if let Some(bits) = self.scale_bits.filter(|_| self.scheme == Scheme::Ckks) {
+            crate::validate::check_scale_bits(bits)?;
         }
         match self.scheme {
             Scheme::Ckks if self.plaintext_modulus.is_some_and(|t| t != 0) => {

@@ -285,3 +285,6 @@ fn add_source<W: ClientWord>(
     ring.add(m, dst, &before, &scaled);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,8 +11,8 @@ use crate::security;
 /// Smallest and largest supported log2 N. Rings below 2^10 are for tests and unrated.
 const LOG_N: std::ops::RangeInclusive<u32> = 4..=17;
 
-/// Most primes that a chain may have; limbs are numbered in 16 bits.
-const MAX_PRIMES: usize = 1024;
+/// Most primes that a chain may have.
+pub(crate) const MAX_PRIMES: usize = 256;
 
 /// Given primes may let the scale of a level drift by a factor of two.
 const MAX_GIVEN_DRIFT: f64 = 1.0;
@@ -29,6 +29,14 @@ pub(crate) fn check_ring(log_n: u32) -> Result<(), ParameterError> {
         min: *LOG_N.start(),
         max: *LOG_N.end(),
     })
+}
+
+/// Scales outside this range have no primes or no precision.
+pub(crate) fn check_scale_bits(bits: f64) -> Result<(), ParameterError> {
+    if (10.0..=60.0).contains(&bits) {
+        return Ok(());
+    }
+    field("scale_bits", format!("{bits} is not between 10 and 60"))
 }
 
 fn field<T>(field: &'static str, why: impl Into<String>) -> Result<T, ParameterError> {
@@ -132,12 +140,7 @@ impl Parameters {
     }
 
     fn check_scale(&self) -> Result<(), ParameterError> {
-        if !(self.scale_bits >= 10.0 && self.scale_bits <= 60.0) {
-            return field(
-                "scale_bits",
-                format!("{} is not between 10 and 60", self.scale_bits),
-            );
-        }
+        check_scale_bits(self.scale_bits)?;
         if self.plaintext_modulus != 0 {
             return field("plaintext_modulus", "CKKS has none: leave it out");
         }
