@@ -268,7 +268,10 @@ fn bad_values_do_not_encode() {
     // Nothing and denormals are fine.
     assert!(Plaintext::encode_real(&context, &[], top, scale).is_ok());
     assert!(Plaintext::encode_real(&context, &[f64::MIN_POSITIVE / 4.0], top, scale).is_ok());
+}
 
+#[test]
+fn integers_of_any_size_encode_modulo_t() {
     let context = bgv();
     assert!(matches!(
         Plaintext::encode_real(&context, &[1.0], 1, 1.0),
