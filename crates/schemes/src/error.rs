@@ -231,6 +231,14 @@ pub enum SchemeError {
         /// Position in the extended chain.
         limb: usize,
     },
+    /// A plaintext operand cannot be encoded.
+    #[error("plaintext operand `{name}`: {error}")]
+    Operand {
+        /// Its name in the program.
+        name: String,
+        /// What is wrong.
+        error: Box<SchemeError>,
+    },
     /// The system's random number generator failed.
     #[error("no randomness: {0}")]
     Randomness(String),

@@ -316,6 +316,10 @@ mod tests {
                     fields[1].parse::<u32>().unwrap(),
                 );
                 let bits: f64 = fields[5].parse().unwrap();
+                if fields[3] == "usvp" {
+                    let beta: u32 = fields[6].parse().unwrap();
+                    assert_eq!(block_size(f64::from(key.0), f64::from(key.1)), beta);
+                }
                 let least = best.entry(key).or_insert(bits);
                 *least = least.min(bits);
             }

@@ -24,6 +24,7 @@ pub enum OperandValues {
 /// one and not kept, [`Self::release`] forgets the encoding.
 #[derive(Debug)]
 pub struct PlainOperand {
+    name: Option<String>,
     values: OperandValues,
     level: usize,
     scale: f64,
@@ -37,11 +38,21 @@ impl PlainOperand {
     #[must_use]
     pub fn new(values: OperandValues, level: usize, scale: f64, factor: u64) -> Self {
         Self {
+            name: None,
             values,
             level,
             scale,
             factor,
             encoded: Mutex::new(None),
+        }
+    }
+
+    /// The operand with a name, which its errors then carry.
+    #[must_use]
+    pub fn with_name(self, name: &str) -> Self {
+        Self {
+            name: Some(name.to_owned()),
+            ..self
         }
     }
 
@@ -57,7 +68,19 @@ impl PlainOperand {
         if let Some(plaintext) = held(&self.encoded) {
             return Ok(plaintext);
         }
-        let plaintext = Arc::new(match &self.values {
+        let plaintext = Arc::new(self.encode(context).map_err(|error| match &self.name {
+            Some(name) => SchemeError::Operand {
+                name: name.clone(),
+                error: Box::new(error),
+            },
+            None => error,
+        })?);
+        *self.encoded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&plaintext));
+        Ok(plaintext)
+    }
+
+    fn encode(&self, context: &Context) -> Result<Plaintext, SchemeError> {
+        match &self.values {
             OperandValues::Real(x) => Plaintext::encode_real(context, x, self.level, self.scale),
             OperandValues::Complex(z) => {
                 Plaintext::encode_complex(context, z, self.level, self.scale)
@@ -65,9 +88,7 @@ impl PlainOperand {
             OperandValues::Integers(x) => {
                 Plaintext::encode_integers(context, x, self.level, self.factor)
             }
-        }?);
-        *self.encoded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&plaintext));
-        Ok(plaintext)
+        }
     }
 
     /// A limb in evaluation domain.
