@@ -134,7 +134,7 @@ impl Fabric {
             .banks
             .iter()
             .map(|&b| &machine.banks[usize::from(b)]);
-        let reads: u64 = banks.map(|b| u64::from(b.reads.max(1))).sum();
+        let reads: u64 = banks.clone().map(|b| u64::from(b.reads.max(1))).sum();
         let writes: u64 = banks.map(|b| u64::from(b.writes.max(1))).sum();
         let xbars = |kind| machine.xbars.iter().filter(|x| x.kind == kind).count() as u64;
         let clusters = u64::from(machine.clusters);
