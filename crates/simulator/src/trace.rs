@@ -1,0 +1,483 @@
+//! From streams to the dataflow graph: who takes what, when.
+
+use std::collections::HashSet;
+
+use cyclotron_isa::kernel::Operation;
+use cyclotron_isa::{
+    Component, DramContent, FlatProgram, Link, Op, OpShape, Schedule, Stream, StreamOp,
+};
+use cyclotron_machine::{Resolved, Xbar, XbarKind};
+
+use crate::error::{EntryFault, SimError};
+use crate::graph::{Graph, NodeId, Origin, Read, Write, ZERO};
+use crate::layout::Layout;
+use crate::streams::{Sender, Target};
+use crate::violation::{Violation, ViolationKind, Violations};
+
+/// A schedule as a graph.
+pub(crate) struct Trace {
+    pub(crate) graph: Graph,
+    pub(crate) violations: Violations,
+    /// The slot of every output limb.
+    pub(crate) outputs: Vec<u32>,
+    /// First off-chip slot; those before are on chip.
+    pub(crate) first_dram: u32,
+}
+
+/// Where an entry stands.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    component: Component,
+    stream: u32,
+    entry: u32,
+    cycle: u64,
+}
+
+impl At {
+    fn fault(self, fault: EntryFault) -> SimError {
+        SimError::Entry {
+            component: self.component,
+            entry: self.entry as usize,
+            cycle: self.cycle,
+            fault,
+        }
+    }
+
+    fn violation(self, kind: ViolationKind) -> Violation {
+        Violation {
+            cycle: self.cycle,
+            component: self.component,
+            entry: self.entry as usize,
+            kind,
+        }
+    }
+}
+
+/// Builds the graph.
+///
+/// # Errors
+/// [`SimError`] for streams, entries and off-chip slots that cannot be decoded.
+pub(crate) fn trace(
+    program: &FlatProgram,
+    schedule: &Schedule,
+    machine: &Resolved,
+) -> Result<Trace, SimError> {
+    let mut tracer = Tracer::new(program, schedule, machine);
+    tracer.declare_streams()?;
+    let outputs = tracer.declare_dram()?;
+    tracer.find_busy_ports()?;
+    // Streams are joined backwards: what is sent, what is routed, what is taken.
+    tracer.each_entry(Tracer::send)?;
+    tracer.each_entry(Tracer::route)?;
+    tracer.each_entry(Tracer::take)?;
+    Ok(Trace {
+        graph: tracer.graph,
+        violations: tracer.violations,
+        outputs,
+        first_dram: tracer.layout.first_dram,
+    })
+}
+
+struct Tracer<'a> {
+    program: &'a FlatProgram,
+    schedule: &'a Schedule,
+    machine: &'a Resolved,
+    graph: Graph,
+    violations: Violations,
+    layout: Layout<'a>,
+    regfiles: Vec<Sender>,
+    banks: Vec<Sender>,
+    channels: Vec<Sender>,
+    /// By crossbar and output port.
+    outputs: Vec<Vec<Sender>>,
+    /// Entries that found their unit or port busy.
+    busy: HashSet<(u32, u32)>,
+}
+
+impl<'a> Tracer<'a> {
+    fn new(program: &'a FlatProgram, schedule: &'a Schedule, machine: &'a Resolved) -> Self {
+        let layout = Layout::new(machine);
+        let senders = |count: usize| vec![Sender::default(); count];
+        let outputs = |xbar: &Xbar| senders(layout.outputs(xbar.kind));
+        Self {
+            program,
+            schedule,
+            machine,
+            graph: Graph::new(layout.first_dram + schedule.dram.len() as u32),
+            violations: Violations::default(),
+            regfiles: senders(usize::from(machine.clusters)),
+            banks: senders(machine.banks.len()),
+            channels: senders(machine.channels.len()),
+            outputs: machine.xbars.iter().map(outputs).collect(),
+            busy: HashSet::new(),
+            layout,
+        }
+    }
+
+    fn declare_streams(&self) -> Result<(), SimError> {
+        let mut seen = HashSet::new();
+        for &Stream { component, .. } in &self.schedule.streams {
+            let why = match (self.layout.exists(component), seen.insert(component)) {
+                (true, true) => continue,
+                (false, _) => "the machine has no such component",
+                (true, false) => "the component has a stream already",
+            };
+            return Err(SimError::Stream { component, why });
+        }
+        Ok(())
+    }
+
+    /// Puts the inputs into their slots; returns the slots of the outputs.
+    fn declare_dram(&mut self) -> Result<Vec<u32>, SimError> {
+        let mut outputs = vec![None; self.program.outputs.len()];
+        for (slot, declared) in self.schedule.dram.iter().enumerate() {
+            let fault = |why| Err(SimError::Dram { slot, why });
+            if usize::from(declared.channel) >= self.channels.len() {
+                return fault("its channel does not exist");
+            }
+            let location = self.layout.first_dram + slot as u32;
+            match declared.content {
+                DramContent::Input(input) => {
+                    if input as usize >= self.program.inputs.len() {
+                        return fault("the program has no such input limb");
+                    }
+                    let node = self.graph.node(Origin::Input(input), 0);
+                    self.graph.writes.push(Write {
+                        location,
+                        start: 0,
+                        span: 0,
+                        node,
+                    });
+                }
+                DramContent::Output(output) => match outputs.get_mut(output as usize) {
+                    None => return fault("the program has no such output limb"),
+                    Some(Some(_)) => return fault("the output limb has a slot already"),
+                    Some(slot) => *slot = Some(location),
+                },
+                DramContent::Spill => {}
+            }
+        }
+        let slot =
+            |(output, slot): (usize, Option<u32>)| slot.ok_or(SimError::NoOutputSlot { output });
+        outputs.into_iter().enumerate().map(slot).collect()
+    }
+
+    fn each_entry(
+        &mut self,
+        visit: fn(&mut Self, At, &StreamOp) -> Result<(), SimError>,
+    ) -> Result<(), SimError> {
+        let schedule = self.schedule;
+        for (number, stream) in (0..).zip(&schedule.streams) {
+            for (entry, (cycle, op)) in (0..).zip(stream.timed()) {
+                let at = At {
+                    component: stream.component,
+                    stream: number,
+                    entry,
+                    cycle,
+                };
+                visit(self, at, op)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the entries that start while their unit or all ports are busy.
+    fn find_busy_ports(&mut self) -> Result<(), SimError> {
+        let schedule = self.schedule;
+        for (number, stream) in (0..).zip(&schedule.streams) {
+            let (mut reads, mut writes) = self.layout.ports(stream.component);
+            for (entry, (cycle, op)) in (0..).zip(stream.timed()) {
+                let at = At {
+                    component: stream.component,
+                    stream: number,
+                    entry,
+                    cycle,
+                };
+                let span = self.span(at, op)?;
+                let ports = match (op, &mut writes) {
+                    (StreamOp::Write { .. }, Some(writes)) => writes,
+                    _ => &mut reads,
+                };
+                if !ports.start(cycle, span) {
+                    self.violations.add(at.violation(ViolationKind::Busy));
+                    self.busy.insert((number, entry));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Cycles for which an entry occupies its component; refuses entries that
+    /// the component does not execute.
+    fn span(&self, at: At, op: &StreamOp) -> Result<u32, SimError> {
+        match (at.component, *op) {
+            (Component::Unit { unit, .. }, StreamOp::Compute { op, .. }) => self
+                .machine
+                .timing(op)
+                .filter(|timing| {
+                    let kind = &self.machine.units[usize::from(timing.unit)];
+                    op.field_sources() > 0
+                        && (kind.first..kind.first.saturating_add(kind.count)).contains(&unit)
+                })
+                .map(|timing| timing.occupancy)
+                .ok_or_else(|| at.fault(EntryFault::WrongUnit(op))),
+            (
+                Component::RegFile { .. } | Component::Bank { .. },
+                StreamOp::Read { to: link, .. },
+            ) => {
+                if self.layout.enters(at.component, link) {
+                    Ok(self.layout.link_span(link))
+                } else {
+                    Err(at.fault(EntryFault::NotConnected(link)))
+                }
+            }
+            (
+                Component::RegFile { .. } | Component::Bank { .. },
+                StreamOp::Write { from: link, .. },
+            ) => match self.layout.leaves(link, at.component) {
+                Some(_) => Ok(self.layout.link_span(link)),
+                None => Err(at.fault(EntryFault::NotConnected(link))),
+            },
+            (Component::XbarPort { xbar, .. }, StreamOp::Route { .. }) => {
+                Ok(self.machine.xbars[usize::from(xbar)].span)
+            }
+            (
+                Component::Channel { channel },
+                StreamOp::Load { address, bank } | StreamOp::Store { address, bank },
+            ) => {
+                self.channel_entry(channel, address, bank)
+                    .map_err(|fault| at.fault(fault))?;
+                Ok(self.machine.channels[usize::from(channel)].span)
+            }
+            _ => Err(at.fault(EntryFault::WrongComponent)),
+        }
+    }
+
+    fn channel_entry(&self, channel: u16, address: u32, bank: u16) -> Result<(), EntryFault> {
+        let slots = self.schedule.dram.len() as u32;
+        let slot = address;
+        let declared = self.schedule.dram.get(address as usize);
+        let home = declared
+            .ok_or(EntryFault::NoSuchSlot { slot, slots })?
+            .channel;
+        if home != channel {
+            return Err(EntryFault::WrongChannel { address, home });
+        }
+        let count = self.banks.len() as u64;
+        if u64::from(bank) >= count {
+            return Err(EntryFault::OutOfRange {
+                what: "bank",
+                index: u64::from(bank),
+                count,
+            });
+        }
+        let link = Link::Channel(channel);
+        match self.layout.leaves(link, Component::Bank { bank }) {
+            Some(_) => Ok(()),
+            None => Err(EntryFault::NotConnected(link)),
+        }
+    }
+
+    fn location(&self, at: At, slot: u16) -> Result<u32, SimError> {
+        let location = self.layout.location(at.component, slot);
+        location.map_err(|fault| at.fault(fault))
+    }
+
+    fn is_busy(&self, at: At) -> bool {
+        !self.busy.is_empty() && self.busy.contains(&(at.stream, at.entry))
+    }
+
+    /// A read of a slot by an entry.
+    fn read_of(at: At, location: u32, span: u32) -> Read {
+        Read {
+            location,
+            start: at.cycle,
+            span,
+            stream: at.stream,
+            entry: at.entry,
+        }
+    }
+
+    /// Reads of register files and banks, and loads: what they send.
+    fn send(&mut self, at: At, op: &StreamOp) -> Result<(), SimError> {
+        let machine = self.machine;
+        let (location, span, delay, target) = match (at.component, *op) {
+            (Component::RegFile { .. }, StreamOp::Read { slot, to }) => {
+                let location = self.location(at, slot)?;
+                let delay = machine.regfile.latency;
+                (location, self.layout.link_span(to), delay, Target::Link(to))
+            }
+            (Component::Bank { bank }, StreamOp::Read { slot, to }) => {
+                let location = self.location(at, slot)?;
+                let delay = machine.banks[usize::from(bank)].latency;
+                (location, self.layout.link_span(to), delay, Target::Link(to))
+            }
+            (Component::Channel { channel }, StreamOp::Load { address, bank }) => {
+                let channel = &machine.channels[usize::from(channel)];
+                let location = self.layout.first_dram + address;
+                (location, channel.span, channel.latency, Target::Bank(bank))
+            }
+            _ => return Ok(()),
+        };
+        let node = if self.is_busy(at) {
+            ZERO
+        } else {
+            let read = self.graph.read(Self::read_of(at, location, span));
+            self.graph.node(Origin::Copy(read), at.cycle)
+        };
+        let sender = match at.component {
+            Component::RegFile { cluster } => &mut self.regfiles[usize::from(cluster)],
+            Component::Bank { bank } => &mut self.banks[usize::from(bank)],
+            Component::Channel { channel } => &mut self.channels[usize::from(channel)],
+            Component::Unit { .. } | Component::XbarPort { .. } => return Ok(()),
+        };
+        sender.send(at.cycle + u64::from(delay), target, node);
+        Ok(())
+    }
+
+    /// The stream that a sender's port shows to an entry in its cycle.
+    fn arriving(&mut self, at: At, found: Result<NodeId, ViolationKind>) -> NodeId {
+        found.unwrap_or_else(|kind| {
+            self.violations.add(at.violation(kind));
+            ZERO
+        })
+    }
+
+    /// Routes: what the crossbars' output ports deliver.
+    fn route(&mut self, at: At, op: &StreamOp) -> Result<(), SimError> {
+        let (Component::XbarPort { xbar, port }, &StreamOp::Route { from }) = (at.component, op)
+        else {
+            return Ok(());
+        };
+        let description = &self.machine.xbars[usize::from(xbar)];
+        let inputs = match description.kind {
+            XbarKind::BankToCluster => &self.banks,
+            XbarKind::ClusterToBank | XbarKind::ClusterToCluster => &self.regfiles,
+        };
+        let sender = inputs.get(usize::from(from)).ok_or_else(|| {
+            at.fault(EntryFault::OutOfRange {
+                what: "input port",
+                index: u64::from(from),
+                count: inputs.len() as u64,
+            })
+        })?;
+        let found = sender.at(at.cycle, Target::Link(Link::Xbar(xbar)));
+        let node = self.arriving(at, found);
+        let node = if self.is_busy(at) { ZERO } else { node };
+        let arrives = at.cycle + u64::from(description.latency);
+        let output = &mut self.outputs[usize::from(xbar)][usize::from(port)];
+        output.send(arrives, Target::Output, node);
+        Ok(())
+    }
+
+    /// Writes, stores and computations: what ends in a slot.
+    fn take(&mut self, at: At, op: &StreamOp) -> Result<(), SimError> {
+        let machine = self.machine;
+        let (location, start, span, found) = match (at.component, *op) {
+            (component, StreamOp::Write { slot, from }) => {
+                let location = self.location(at, slot)?;
+                let port = self.layout.leaves(from, component).unwrap_or_default();
+                let found = match from {
+                    Link::Xbar(x) => {
+                        let sender = &self.outputs[usize::from(x)][usize::from(port)];
+                        sender.at(at.cycle, Target::Output)
+                    }
+                    Link::Channel(c) => {
+                        self.channels[usize::from(c)].at(at.cycle, Target::Bank(port))
+                    }
+                };
+                (location, at.cycle, self.layout.link_span(from), found)
+            }
+            (Component::Channel { channel: c }, StreamOp::Store { address, bank }) => {
+                let sender = &self.banks[usize::from(bank)];
+                let found = sender.at(at.cycle, Target::Link(Link::Channel(c)));
+                let channel = &machine.channels[usize::from(c)];
+                let there = at.cycle + u64::from(channel.span) + u64::from(channel.latency);
+                (self.layout.first_dram + address, there, 0, found)
+            }
+            (Component::Unit { .. }, StreamOp::Compute { .. }) => return self.compute(at, op),
+            _ => return Ok(()),
+        };
+        let node = self.arriving(at, found);
+        let node = if self.is_busy(at) { ZERO } else { node };
+        self.graph.writes.push(Write {
+            location,
+            start,
+            span,
+            node,
+        });
+        Ok(())
+    }
+
+    fn compute(&mut self, at: At, entry: &StreamOp) -> Result<(), SimError> {
+        let &StreamOp::Compute {
+            op,
+            modulus,
+            dst,
+            src,
+            imm,
+        } = entry
+        else {
+            return Ok(());
+        };
+        let operation = self.operation(op, modulus, imm).map_err(|f| at.fault(f))?;
+        let Some(timing) = self.machine.timing(op) else {
+            return Err(at.fault(EntryFault::WrongUnit(op)));
+        };
+        let span = timing.occupancy;
+        let first = self.graph.reads.len() as u32;
+        let count = op.field_sources() as u8;
+        for &slot in &src[..usize::from(count)] {
+            let location = self.location(at, slot)?;
+            self.graph.read(Self::read_of(at, location, span));
+        }
+        let node = if self.is_busy(at) {
+            ZERO
+        } else {
+            let origin = Origin::Compute {
+                operation,
+                first,
+                count,
+            };
+            self.graph.node(origin, at.cycle)
+        };
+        let passes = if timing.multipass { span } else { 0 };
+        let delays = [passes, timing.latency, self.machine.regfile.latency];
+        let location = self.location(at, dst)?;
+        self.graph.writes.push(Write {
+            location,
+            start: at.cycle + delays.map(u64::from).iter().sum::<u64>(),
+            span,
+            node,
+        });
+        Ok(())
+    }
+
+    /// The operation that a unit decodes.
+    fn operation(&self, op: Op, modulus: u16, imm: u32) -> Result<Operation, EntryFault> {
+        let moduli = &self.program.moduli;
+        let q = *moduli
+            .get(usize::from(modulus))
+            .ok_or(EntryFault::OutOfRange {
+                what: "modulus",
+                index: u64::from(modulus),
+                count: moduli.len() as u64,
+            })?;
+        if op.shape() == OpShape::Automorphism
+            && (imm.is_multiple_of(2) || imm >> self.program.log_n > 1)
+        {
+            return Err(EntryFault::BadExponent(imm));
+        }
+        let constants = &self.program.constants;
+        let mut operation =
+            Operation::new(op, modulus, imm, constants).ok_or(EntryFault::OutOfRange {
+                what: "constant",
+                index: u64::from(imm),
+                count: constants.len() as u64,
+            })?;
+        if op.has_constant() {
+            operation.scalar %= q;
+        }
+        Ok(operation)
+    }
+}
