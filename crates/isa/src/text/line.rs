@@ -95,6 +95,12 @@ impl<'a> Line<'a> {
         (!word.is_empty()).then_some(word)
     }
 
+    /// The first byte of the next word.
+    pub(crate) fn first_byte(&mut self) -> Option<u8> {
+        self.skip();
+        self.rest.bytes().next()
+    }
+
     /// Takes the next word.
     pub(crate) fn word(&mut self) -> Option<&'a str> {
         let word = self.peek()?;

@@ -29,9 +29,17 @@
 //! where its matrix starts at constant 8. An immediate `=5` instead of `c1`
 //! appends the constant 5 to the table if it is not there.
 
+//!
+//! The forms of schedules and bundles are described at [`parse_schedule`] and
+//! [`Bundle`].
+
+mod bundle;
 mod line;
 mod parse;
 mod print;
+mod schedule;
 
+pub use bundle::{BUNDLE_VERSION, Bundle};
 pub use parse::parse;
 pub use print::print;
+pub use schedule::{parse_schedule, print_schedule};

@@ -16,26 +16,27 @@ use crate::verify::{Location, verify_located};
 /// [`IsaError::Parse`] with the line, for faults of form and of meaning.
 pub fn parse(text: &str) -> Result<LimbProgram, IsaError> {
     let mut lines = Lines::new(text);
-    parse_lines(&mut lines, |_| false)
+    parse_lines(&mut lines, "\n").map(|(program, _)| program)
 }
 
-/// Reads a program from lines up to the end or to a line that `stop` accepts, which is taken.
-pub(crate) fn parse_lines(
-    lines: &mut Lines<'_>,
-    stop: impl Fn(&str) -> bool,
-) -> Result<LimbProgram, IsaError> {
+/// Reads a program from lines up to the end or to a line whose first word is
+/// `stop`; that line comes back too, behind the word.
+pub(crate) fn parse_lines<'a>(
+    lines: &mut Lines<'a>,
+    stop: &str,
+) -> Result<(LimbProgram, Option<Line<'a>>), IsaError> {
     let mut parser = Parser::default();
     let mut last = lines.number();
     while let Some(mut line) = lines.next_line() {
         let word = line.word().unwrap_or_default();
-        if stop(word) {
-            break;
+        if word == stop {
+            return Ok((parser.finish(last)?, Some(line)));
         }
         last = line.number();
         parser.statement(word, &mut line)?;
         line.end()?;
     }
-    parser.finish(last)
+    Ok((parser.finish(last)?, None))
 }
 
 #[derive(Default)]
