@@ -116,17 +116,24 @@ def lower(
     if program.scheme == "ckks":
         graph.measured(twin.magnitudes(program, samples))
     reason = options.allow_insecure or program.allow_insecure
+    precision = options.precision_bits or program.precision_bits
     if parameters is None:
         parameters = _native.Parameters.choose(
             graph,
             machine=machine,
-            precision_bits=options.precision_bits or program.precision_bits,
+            precision_bits=precision,
             security=options.security,
             levels=options.levels or program.levels,
             word_bits=None,
             allow_insecure=reason,
         )
-    plan = _native.Plan.lower(graph, parameters, machine=machine, keyswitch=options.keyswitch)
+    plan = _native.Plan.lower(
+        graph,
+        parameters,
+        machine=machine,
+        keyswitch=options.keyswitch,
+        precision_bits=precision,
+    )
     return Compiled(program, graph, parameters, plan, machine, None)
 
 

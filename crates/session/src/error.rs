@@ -1,11 +1,14 @@
 //! What a session can fail with.
 
+use cyclotron_checker::CheckError;
+use cyclotron_compiler::CompileError;
 use cyclotron_isa::{ExecuteError, IsaError};
 use cyclotron_lower::LowerError;
 use cyclotron_machine::MachineError;
 use cyclotron_program::ProgramError;
 use cyclotron_runtime::RuntimeError;
 use cyclotron_schemes::{ParameterError, SchemeError};
+use cyclotron_simulator::SimError;
 use cyclotron_wire::WireError;
 
 /// Everything that can go wrong between a program and its results.
@@ -39,6 +42,15 @@ pub enum SessionError {
     /// A machine.
     #[error(transparent)]
     Machine(#[from] MachineError),
+    /// Compilation for a machine.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// A schedule that is not legal.
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    /// A schedule that cannot be simulated.
+    #[error(transparent)]
+    Simulate(#[from] SimError),
     /// An input that the program has was not given.
     #[error("the program needs a value for {kind} `{name}`")]
     MissingInput {

@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use cyclotron_isa::{LimbProgram, interpret};
 use cyclotron_ring::{LimbBuf, Ring};
 use cyclotron_runtime::{Engine, RunStats};
 use cyclotron_schemes::{AnyRing, ClientWord, Context, KeySpec, ProgramInputs, SwitchKey};
+use cyclotron_simulator::{Options as SimulateOptions, simulate};
 
 use crate::error::SessionError;
 use crate::interface::Interface;
 use crate::operands::{EncodedOperands, RunInputs};
 use crate::plan::Plan;
+use crate::schedule::{MachineSchedule, Simulated};
 use crate::stored::{EvaluationKeys, StoredCiphertext, same_parameters};
 use crate::values::Values;
 
@@ -71,7 +74,7 @@ impl Evaluator {
     pub fn prepare(&self, plan: &Plan) -> Result<(), SessionError> {
         same_parameters("the program", &self.context, plan.params())?;
         plan.prepared(&self.engine)?;
-        self.encoded(plan)?;
+        self.encoded(plan.interface(), plan.program())?;
         let keys = self.keys_for(plan.interface())?;
         self.engine
             .install(|| expand(&self.context, plan.program(), &keys))
@@ -89,8 +92,9 @@ impl Evaluator {
         plains: &Plaintexts,
         watch: Option<Watch<'_>>,
     ) -> Result<(Ciphertexts, RunStats), SessionError> {
+        same_parameters("the program", &self.context, plan.params())?;
         let prepared = plan.prepared(&self.engine)?;
-        let provider = self.provider(plan, inputs, plains)?;
+        let provider = self.provider(plan.interface(), plan.program(), inputs, plains)?;
         let progress = |done: u64, total: u64| match watch {
             Some(watch) => watch(done as f64 / total.max(1) as f64),
             None => ControlFlow::Continue(()),
@@ -119,8 +123,9 @@ impl Evaluator {
         inputs: &Ciphertexts,
         plains: &Plaintexts,
     ) -> Result<Ciphertexts, SessionError> {
-        let provider = self.provider(plan, inputs, plains)?;
+        same_parameters("the program", &self.context, plan.params())?;
         let (program, interface) = (plan.program(), plan.interface());
+        let provider = self.provider(interface, program, inputs, plains)?;
         match self.context.ring() {
             AnyRing::W32(ring) => {
                 let limbs = interpret(program, ring, &provider)?;
@@ -131,6 +136,58 @@ impl Evaluator {
                 self.collect(interface, program, limbs)
             }
         }
+    }
+
+    /// Executes a schedule on the simulated machine. `progress` is called with
+    /// the fraction of the values that is computed.
+    ///
+    /// # Errors
+    /// As [`Self::run`], or [`SessionError::Simulate`] if the machine cannot
+    /// decode an entry. A schedule that is merely wrong gives wrong ciphertexts
+    /// and violations.
+    pub fn simulate(
+        &self,
+        schedule: &MachineSchedule,
+        inputs: &Ciphertexts,
+        plains: &Plaintexts,
+        progress: &dyn Fn(f64),
+    ) -> Result<(Ciphertexts, Simulated), SessionError> {
+        same_parameters("the schedule", &self.context, &schedule.params)?;
+        let provider = self.provider(&schedule.interface, &schedule.program, inputs, plains)?;
+        match self.context.ring() {
+            AnyRing::W32(ring) => self.simulate_on(ring, schedule, &provider, progress),
+            AnyRing::W64(ring) => self.simulate_on(ring, schedule, &provider, progress),
+        }
+    }
+
+    fn simulate_on<W: ClientWord>(
+        &self,
+        ring: &Ring<W>,
+        schedule: &MachineSchedule,
+        provider: &RunInputs<'_>,
+        progress: &dyn Fn(f64),
+    ) -> Result<(Ciphertexts, Simulated), SessionError> {
+        let start = Instant::now();
+        let options = SimulateOptions {
+            threads: self.engine.threads(),
+            progress: Some(progress),
+            ..SimulateOptions::default()
+        };
+        let (flat, streams) = (&schedule.flat, &schedule.schedule);
+        let simulation = simulate(flat, streams, &schedule.resolved, ring, provider, options)?;
+        let simulated = Simulated {
+            seconds: start.elapsed().as_secs_f64(),
+            cycles: simulation.cycles,
+            milliseconds: schedule.resolved.seconds(simulation.cycles) * 1e3,
+            traffic: simulation.traffic,
+            violations: simulation.violations,
+            violation_count: simulation.violation_count,
+        };
+        let (interface, program) = (&schedule.interface, &schedule.program);
+        Ok((
+            self.collect(interface, program, simulation.outputs)?,
+            simulated,
+        ))
     }
 
     pub(crate) fn collect<W: ClientWord>(
@@ -152,14 +209,14 @@ impl Evaluator {
 
     fn provider<'a>(
         &self,
-        plan: &'a Plan,
+        interface: &'a Interface,
+        program: &LimbProgram,
         inputs: &Ciphertexts,
         plains: &Plaintexts,
     ) -> Result<RunInputs<'a>, SessionError> {
-        same_parameters("the program", &self.context, plan.params())?;
         Ok(RunInputs {
-            inputs: self.inputs(plan.interface(), plan.program(), inputs, plains)?,
-            encoded: self.encoded(plan)?,
+            inputs: self.inputs(interface, program, inputs, plains)?,
+            encoded: self.encoded(interface, program)?,
         })
     }
 
@@ -196,14 +253,18 @@ impl Evaluator {
         interface.keys.iter().map(key).collect()
     }
 
-    fn encoded<'a>(&self, plan: &'a Plan) -> Result<&'a EncodedOperands, SessionError> {
-        plan.encoded(|| {
-            let interface = plan.interface();
-            let constants = interface.constant_operands(&self.context)?;
-            let program = plan.program();
-            self.engine
-                .install(|| EncodedOperands::new(&self.context, program, interface, &constants))
-        })
+    fn encoded<'a>(
+        &self,
+        interface: &'a Interface,
+        program: &LimbProgram,
+    ) -> Result<&'a EncodedOperands, SessionError> {
+        if let Some(encoded) = interface.encoded.get() {
+            return Ok(encoded);
+        }
+        let constants = interface.constant_operands(&self.context)?;
+        let encode = || EncodedOperands::new(&self.context, program, interface, &constants);
+        let encoded = self.engine.install(encode)?;
+        Ok(interface.encoded.get_or_init(|| encoded))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What goes into a limb program and comes out of it, besides limbs.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cyclotron_isa::LimbProgram;
 use cyclotron_lower::{InputUse, OutputUse, PlainEncoding, PlainUse};
@@ -10,6 +10,7 @@ use cyclotron_ring::LimbBuf;
 use cyclotron_schemes::{Ciphertext, ClientWord, Context, KeySpec, PlainOperand};
 
 use crate::error::SessionError;
+use crate::operands::EncodedOperands;
 use crate::values::Values;
 
 /// The correction factor that inputs are encrypted with (BGV).
@@ -30,6 +31,8 @@ pub struct Interface {
     pub outputs: Vec<OutputUse>,
     /// Keys, in the order of its `keys`.
     pub keys: Vec<KeySpec>,
+    /// Encodings of the constant operands, once somebody needed them.
+    pub(crate) encoded: Arc<OnceLock<EncodedOperands>>,
 }
 
 impl Interface {

@@ -1,5 +1,5 @@
 //! What a user does with programs: choose parameters, lower, make keys,
-//! encrypt, evaluate, decrypt.
+//! encrypt, evaluate, decrypt; compile for machines, check and simulate schedules.
 //!
 //! The [`Client`] holds the secret key; the [`Evaluator`] holds evaluation keys
 //! only. What passes between them ([`StoredCiphertext`], [`EvaluationKeys`],
@@ -12,11 +12,14 @@ mod evaluator;
 mod interface;
 mod operands;
 mod plan;
+mod schedule;
 mod stored;
 mod target;
 mod values;
 
 pub use client::Client;
+pub use cyclotron_checker::CheckReport;
+pub use cyclotron_compiler::{LowerBound, Options as CompileOptions, Phase as CompilePhase};
 pub use cyclotron_lower::Wish;
 pub use cyclotron_machine::Machine;
 pub use cyclotron_program::{Graph, HeOp, KeySwitch, PlainOperand, Scheme as ProgramScheme, Span};
@@ -26,6 +29,7 @@ pub use error::SessionError;
 pub use evaluator::{Ciphertexts, Evaluator, Plaintexts, Watch};
 pub use interface::Interface;
 pub use plan::{DEFAULT_PRECISION_BITS, Plan, choose_parameters};
+pub use schedule::{MachineSchedule, ScheduleReport, Simulated};
 pub use stored::{EvaluationKeys, StoredCiphertext};
 pub use target::keyswitch;
 pub use values::Values;

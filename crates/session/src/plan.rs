@@ -1,7 +1,7 @@
 //! A program with its parameters, lowered for a target.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cyclotron_isa::{LimbProgram, Source};
 use cyclotron_lower::{ExplainRow, Lowered, Wish, choose, estimate, lower};
@@ -12,7 +12,6 @@ use cyclotron_schemes::Parameters;
 
 use crate::error::SessionError;
 use crate::interface::Interface;
-use crate::operands::EncodedOperands;
 use crate::target::target;
 
 /// Bits of precision that CKKS outputs keep where nothing is asked for.
@@ -73,7 +72,6 @@ pub struct Plan {
     target: String,
     /// Runtime plans by number of threads.
     prepared: Mutex<BTreeMap<usize, Arc<Prepared>>>,
-    encoded: OnceLock<EncodedOperands>,
 }
 
 /// What lowering found out besides the program.
@@ -122,6 +120,7 @@ impl Plan {
                 plains,
                 outputs,
                 keys,
+                encoded: Arc::default(),
             },
             program,
             lowered: LoweredFacts {
@@ -130,7 +129,6 @@ impl Plan {
             },
             target: target.name,
             prepared: Mutex::default(),
-            encoded: OnceLock::new(),
         })
     }
 
@@ -192,18 +190,6 @@ impl Plan {
         let prepared = Arc::new(engine.prepare(&self.program)?);
         known.insert(engine.threads(), Arc::clone(&prepared));
         Ok(prepared)
-    }
-
-    /// Encodings of the constant operands, made by `encode` at the first call.
-    pub(crate) fn encoded(
-        &self,
-        encode: impl FnOnce() -> Result<EncodedOperands, SessionError>,
-    ) -> Result<&EncodedOperands, SessionError> {
-        if let Some(encoded) = self.encoded.get() {
-            return Ok(encoded);
-        }
-        let encoded = encode()?;
-        Ok(self.encoded.get_or_init(|| encoded))
     }
 }
 

@@ -20,12 +20,17 @@ pub struct Activity {
 
 /// Everything that can be counted without values.
 #[derive(Debug, Clone)]
-pub(crate) struct Counts {
-    pub(crate) cycles: u64,
-    pub(crate) bucket_cycles: u64,
-    pub(crate) activity: Vec<Activity>,
-    pub(crate) traffic: Traffic,
-    pub(crate) operations: [u64; Op::ALL.len()],
+pub struct Counts {
+    /// The cycle at which the last component finishes.
+    pub cycles: u64,
+    /// Cycles of a bucket of [`Activity::buckets`].
+    pub bucket_cycles: u64,
+    /// How busy the components are, by kind.
+    pub activity: Vec<Activity>,
+    /// Off-chip traffic in bytes.
+    pub traffic: Traffic,
+    /// Operations, by `op as usize`.
+    pub operations: [u64; Op::ALL.len()],
 }
 
 /// Cycles that an entry occupies its component, and cycles to the end of what
@@ -64,7 +69,8 @@ fn extent(machine: &Resolved, component: Component, op: &StreamOp) -> (u64, u64)
 }
 
 /// Counts what a schedule does. Entries that make no sense count nothing.
-pub(crate) fn count(
+#[must_use]
+pub fn count(
     program: &FlatProgram,
     schedule: &Schedule,
     machine: &Resolved,

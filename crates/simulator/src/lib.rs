@@ -39,7 +39,7 @@ mod trace;
 mod values;
 mod violation;
 
-pub use activity::Activity;
+pub use activity::{Activity, Counts, count};
 pub use error::{EntryFault, SimError};
 pub use simulate::{Options, Simulation, simulate};
 pub use violation::{Violation, ViolationKind};

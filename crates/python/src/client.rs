@@ -1,0 +1,99 @@
+//! The side with the secret key.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cyclotron_session::{Client, Values};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::arrays;
+use crate::error::{CyclotronError, raise};
+use crate::parameters::PyParameters;
+use crate::plan::PyPlan;
+use crate::stored::{PyCiphertext, PyEvaluationKeys, ciphertexts, named};
+
+/// Makes keys, encrypts and decrypts.
+#[pyclass(name = "Client", module = "cyclotron._native", frozen)]
+#[derive(Debug)]
+pub struct PyClient {
+    client: Arc<Client>,
+}
+
+#[pymethods]
+impl PyClient {
+    /// A client with a new secret key; a seed of 32 bytes makes it repeatable, for tests.
+    #[staticmethod]
+    #[pyo3(signature = (parameters, seed))]
+    fn generate(py: Python<'_>, parameters: &PyParameters, seed: Option<&[u8]>) -> PyResult<Self> {
+        let seed = seed.map(<[u8; 32]>::try_from).transpose().map_err(|_| {
+            CyclotronError::new_err(
+                "the seed of a client has 32 bytes; None takes fresh randomness",
+            )
+        })?;
+        let client = py.detach(|| Client::generate(parameters.context()?, seed));
+        Ok(PyClient {
+            client: Arc::new(client.map_err(raise)?),
+        })
+    }
+
+    /// Exactly the key-switch keys that a program needs.
+    fn evaluation_keys(&self, py: Python<'_>, plan: &PyPlan) -> PyResult<PyEvaluationKeys> {
+        let keys = py
+            .detach(|| self.client.evaluation_keys(&plan.plan))
+            .map_err(raise)?;
+        Ok(PyEvaluationKeys::new(keys))
+    }
+
+    /// Encrypts every encrypted input of a program.
+    fn encrypt(
+        &self,
+        py: Python<'_>,
+        plan: &PyPlan,
+        values: &Bound<'_, PyDict>,
+    ) -> PyResult<BTreeMap<String, PyCiphertext>> {
+        let values = arrays::named_values(values)?;
+        let made = py
+            .detach(|| self.client.encrypt(&plan.plan, &values))
+            .map_err(raise)?;
+        Ok(named(made))
+    }
+
+    /// Decrypts outputs of a program: all slots.
+    fn decrypt<'py>(
+        &self,
+        py: Python<'py>,
+        plan: &PyPlan,
+        outputs: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let outputs = ciphertexts(outputs)?;
+        let values: BTreeMap<String, Values> = py
+            .detach(|| self.client.decrypt(&plan.plan, &outputs))
+            .map_err(raise)?;
+        let dict = PyDict::new(py);
+        for (name, values) in values {
+            dict.set_item(name, arrays::array(py, values))?;
+        }
+        Ok(dict)
+    }
+
+    /// The secret key with its parameters: whoever has these bytes can decrypt.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.client.to_bytes())
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        let client = py.detach(|| Client::from_bytes(data)).map_err(raise)?;
+        Ok(PyClient {
+            client: Arc::new(client),
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "Client(redacted, parameters {})",
+            self.client.context().hash().short()
+        )
+    }
+}

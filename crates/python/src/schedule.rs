@@ -1,0 +1,122 @@
+//! Schedules for machines.
+
+use std::sync::Arc;
+
+use cyclotron_isa::Traffic;
+use cyclotron_session::{CompileOptions, CompilePhase, MachineSchedule};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::error::raise;
+use crate::machine::PyMachine;
+use crate::plan::PyPlan;
+use crate::progress::Callback;
+
+/// A program compiled for a machine.
+#[pyclass(name = "Schedule", module = "cyclotron._native", frozen)]
+#[derive(Debug)]
+pub struct PySchedule {
+    pub(crate) schedule: Arc<MachineSchedule>,
+}
+
+#[pymethods]
+impl PySchedule {
+    /// Compiles a plan for a machine.
+    #[staticmethod]
+    #[pyo3(signature = (plan, machine, *, effort=1, progress=None))]
+    fn compile(
+        py: Python<'_>,
+        plan: &PyPlan,
+        machine: &PyMachine,
+        effort: u8,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let options = CompileOptions {
+            effort,
+            ..CompileOptions::default()
+        };
+        let callback = Callback::new(progress);
+        let schedule = py.detach(|| {
+            let mut report = |phase, fraction| {
+                // The compiler cannot be stopped midway; an interrupt is raised afterwards.
+                let _ = callback.report(phase_name(phase), fraction);
+            };
+            MachineSchedule::compile(&plan.plan, &machine.machine, &options, &mut report)
+        });
+        callback.raised()?;
+        Ok(PySchedule {
+            schedule: Arc::new(schedule.map_err(raise)?),
+        })
+    }
+
+    /// Proves the schedule legal and equal to its limb program; returns what it holds.
+    fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let report = py.detach(|| self.schedule.check()).map_err(raise)?;
+        let dict = PyDict::new(py);
+        dict.set_item("cycles", report.cycles)?;
+        dict.set_item("entries", report.entries)?;
+        dict.set_item("computes", report.computes)?;
+        dict.set_item("loads", report.loads)?;
+        dict.set_item("stores", report.stores)?;
+        Ok(dict)
+    }
+
+    /// Length, bound, traffic and use of the machine, counted from the streams.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let report = py.detach(|| self.schedule.report());
+        let dict = PyDict::new(py);
+        dict.set_item("cycles", report.cycles)?;
+        dict.set_item("milliseconds", report.milliseconds)?;
+        dict.set_item("lower_bound_cycles", report.bound.cycles)?;
+        dict.set_item("bound_resource", &report.bound.resource)?;
+        let bounds = PyDict::new(py);
+        for (resource, cycles) in &report.bound.by_resource {
+            bounds.set_item(resource, cycles)?;
+        }
+        dict.set_item("bound_by_resource", bounds)?;
+        let ratio = report.cycles as f64 / report.bound.cycles.max(1) as f64;
+        dict.set_item("schedule_over_bound", ratio)?;
+        dict.set_item("instructions", report.instructions)?;
+        dict.set_item("entries", report.entries)?;
+        dict.set_item("traffic_bytes", traffic(py, &report.counts.traffic)?)?;
+        let utilisation = PyDict::new(py);
+        for kind in &report.counts.activity {
+            let capacity = kind.instances * report.cycles;
+            let share = kind.busy_cycles as f64 / capacity.max(1) as f64;
+            utilisation.set_item(&kind.kind, share)?;
+        }
+        dict.set_item("utilisation", utilisation)?;
+        let operations = PyDict::new(py);
+        for op in cyclotron_isa::Op::ALL {
+            let count = report.counts.operations[op as usize];
+            if count > 0 {
+                operations.set_item(op.name(), count)?;
+            }
+        }
+        dict.set_item("instructions_by_op", operations)?;
+        Ok(dict)
+    }
+}
+
+/// Off-chip traffic by class.
+pub(crate) fn traffic<'py>(py: Python<'py>, traffic: &Traffic) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("hints_compulsory", traffic.hints_compulsory)?;
+    dict.set_item("hints_other", traffic.hints_other)?;
+    dict.set_item("inputs_compulsory", traffic.inputs_compulsory)?;
+    dict.set_item("inputs_other", traffic.inputs_other)?;
+    dict.set_item("outputs", traffic.outputs)?;
+    dict.set_item("intermediate_loads", traffic.intermediate_loads)?;
+    dict.set_item("intermediate_stores", traffic.intermediate_stores)?;
+    dict.set_item("total", traffic.total())?;
+    Ok(dict)
+}
+
+fn phase_name(phase: CompilePhase) -> &'static str {
+    match phase {
+        CompilePhase::Legalize => "expanding compound operations",
+        CompilePhase::Bound => "computing the lower bound",
+        CompilePhase::Movement => "planning off-chip movement",
+        CompilePhase::Placement => "placing instructions",
+    }
+}

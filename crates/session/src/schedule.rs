@@ -1,0 +1,144 @@
+//! Programs compiled for a machine.
+
+use std::sync::Arc;
+
+use cyclotron_checker::{CheckReport, check};
+use cyclotron_compiler::{Compiled, LowerBound, Options, Phase, compile};
+use cyclotron_isa::{FlatProgram, LimbProgram, Schedule, Traffic};
+use cyclotron_machine::{Machine, Resolved};
+use cyclotron_schemes::Parameters;
+use cyclotron_simulator::{Counts, Violation, count};
+
+use crate::error::SessionError;
+use crate::interface::Interface;
+use crate::plan::Plan;
+
+/// Buckets of the activity over time.
+const BUCKETS: usize = 100;
+
+/// A schedule with everything that is needed to check, simulate and report it.
+#[derive(Debug)]
+pub struct MachineSchedule {
+    pub(crate) params: Arc<Parameters>,
+    pub(crate) interface: Interface,
+    pub(crate) machine: Machine,
+    pub(crate) resolved: Resolved,
+    /// Legalized.
+    pub(crate) program: LimbProgram,
+    pub(crate) flat: FlatProgram,
+    pub(crate) schedule: Schedule,
+    bound: LowerBound,
+}
+
+/// A schedule's length, bound, traffic and use of the machine, counted from its
+/// streams.
+#[derive(Debug, Clone)]
+pub struct ScheduleReport {
+    /// The cycle at which the last component finishes.
+    pub cycles: u64,
+    /// The same in milliseconds of the machine's clock.
+    pub milliseconds: f64,
+    /// What no schedule of this limb program can beat, and what proves it.
+    pub bound: LowerBound,
+    /// Instructions of the legalized program.
+    pub instructions: u64,
+    /// Entries of all streams.
+    pub entries: u64,
+    /// Activity, traffic in bytes, and operations.
+    pub counts: Counts,
+}
+
+/// What a simulation took and what went wrong in it.
+#[derive(Debug, Clone)]
+pub struct Simulated {
+    /// Wall-clock seconds of the simulation.
+    pub seconds: f64,
+    /// Cycles of the machine.
+    pub cycles: u64,
+    /// The same in milliseconds of the machine's clock.
+    pub milliseconds: f64,
+    /// Off-chip traffic in bytes.
+    pub traffic: Traffic,
+    /// What went wrong, in the order of the cycles; the first ten thousand.
+    pub violations: Vec<Violation>,
+    /// How much went wrong: 0 for a schedule that [`MachineSchedule::check`] accepts.
+    pub violation_count: u64,
+}
+
+impl MachineSchedule {
+    /// Compiles a plan for a machine. `progress` is called with the phase and the
+    /// fraction of it that is done.
+    ///
+    /// # Errors
+    /// What the machine lacks, or what does not fit.
+    pub fn compile(
+        plan: &Plan,
+        machine: &Machine,
+        options: &Options,
+        progress: &mut dyn FnMut(Phase, f64),
+    ) -> Result<Self, SessionError> {
+        let resolved = machine.resolve(plan.program().log_n)?;
+        let Compiled {
+            program,
+            flat,
+            schedule,
+            bound,
+            ..
+        } = compile(plan.program(), &resolved, options, progress)?;
+        Ok(MachineSchedule {
+            params: Arc::clone(plan.params()),
+            interface: plan.interface().clone(),
+            machine: machine.clone(),
+            resolved,
+            program,
+            flat,
+            schedule,
+            bound,
+        })
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The legalized limb program.
+    #[must_use]
+    pub fn program(&self) -> &LimbProgram {
+        &self.program
+    }
+
+    /// The streams.
+    #[must_use]
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Proves the schedule legal and equal to its limb program.
+    ///
+    /// # Errors
+    /// [`SessionError::Check`] with the first fault.
+    pub fn check(&self) -> Result<CheckReport, SessionError> {
+        Ok(check(&self.flat, &self.schedule, &self.resolved)?)
+    }
+
+    /// Counts what the schedule does.
+    #[must_use]
+    pub fn report(&self) -> ScheduleReport {
+        let counts = count(&self.flat, &self.schedule, &self.resolved, BUCKETS);
+        ScheduleReport {
+            cycles: counts.cycles,
+            milliseconds: self.resolved.seconds(counts.cycles) * 1e3,
+            bound: self.bound.clone(),
+            instructions: self.flat.len() as u64,
+            entries: self
+                .schedule
+                .streams
+                .iter()
+                .map(|s| s.entries.len() as u64)
+                .sum(),
+            counts,
+        }
+    }
+}
