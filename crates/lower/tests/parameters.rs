@@ -126,7 +126,7 @@ fn deeper_programs_get_longer_chains() {
 fn too_deep_a_program_says_what_stands_in_the_way() {
     let mut b = Build::new(Scheme::Ckks, 12);
     let mut x = b.input();
-    for _ in 0..8 {
+    for _ in 0..5 {
         x = b.op(HeOp::Mul { a: x, b: x });
     }
     b.output(x);

@@ -2,7 +2,8 @@
 //!
 //! CKKS: `variance` is E|e(zeta)|^2, the mean square of a slot's error in scaled
 //! units, for the worst slot. BGV: the variance of a coefficient of the phase
-//! `m + t e`. Errors of different operations count as independent.
+//! `m + t e`. Errors of different operations count as independent,
+//! but for sums in BGV.
 //!
 //! A uniform, *uncentred* residue polynomial has mean q/2 in every coefficient;
 //! the polynomial 1 + x + ... + x^(N-1) is 2 / (1 - zeta) at a slot, up to
@@ -79,6 +80,16 @@ impl<'a> Transfer<'a> {
     /// Rounding to an integer polynomial of a two-part ciphertext.
     pub(crate) fn rounding(&self) -> f64 {
         self.spread * self.t2 / 12.0 * (1.0 + self.n * self.chain.secret_variance)
+    }
+
+    /// A sum. In slots (CKKS) a value and its rotation have independent errors. In
+    /// coefficients (BGV) they do not: the sum over all automorphisms has all of
+    /// its error in one coefficient, N times a single one. So amplitudes add up there.
+    pub(crate) fn sum(&self, a: f64, b: f64) -> f64 {
+        match self.chain.scheme {
+            Scheme::Ckks => a + b,
+            Scheme::Bgv { .. } => (a.sqrt() + b.sqrt()).powi(2),
+        }
     }
 
     /// Tensor product; `a`, `b` are (variance, scaled magnitude).
@@ -161,7 +172,7 @@ pub fn noise(
         let variance = match node.op {
             PlacedOp::Input { .. } => transfer.fresh(),
             PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } if a == b => 4.0 * var(a),
-            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => var(a) + var(b),
+            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => transfer.sum(var(a), var(b)),
             PlacedOp::Tensor { a, b } => {
                 // The two errors of a square are one.
                 let repeated = if a == b { 2.0 } else { 1.0 };

@@ -110,7 +110,7 @@ impl Placer<'_> {
         let var = |i: u32| self.variances[i as usize];
         match node.op {
             PlacedOp::Input { .. } => self.transfer.fresh(),
-            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => var(a) + var(b),
+            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => self.transfer.sum(var(a), var(b)),
             PlacedOp::Tensor { a, b } => self.transfer.tensor((var(a), 0.0), (var(b), 0.0)),
             PlacedOp::MulPlain { ct, .. } => self.transfer.mul_plain((var(ct), 0.0), to_f64(t)),
             PlacedOp::MulConst { ct, value, .. } => var(ct) * value.powi(2),

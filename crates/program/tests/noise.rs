@@ -105,3 +105,35 @@ fn a_converted_operand_keeps_its_magnitude() {
     let lost = rescaled.precision_bits - product.precision_bits;
     assert!((lost - 2.0).abs() < 0.01, "{lost}");
 }
+
+#[test]
+fn bgv_sums_of_rotations_double_their_noise() {
+    // The sum over all automorphisms of one value concentrates N errors in one coefficient.
+    let scheme = Scheme::Bgv {
+        plaintext_modulus: 65_537,
+    };
+    let mut graph = Graph::new("test", scheme, 14);
+    graph.inputs.push("x".to_owned());
+    graph.outputs.push("y".to_owned());
+    let push = |graph: &mut Graph, op| graph.push(op, Span::default());
+    let input = HeOp::Input {
+        input: 0,
+        scale_bits: None,
+    };
+    let mut sum = push(&mut graph, input);
+    for i in 0..14 {
+        let steps = 1 << i;
+        let moved = push(&mut graph, HeOp::Rotate { ct: sum, steps });
+        sum = push(&mut graph, HeOp::Add { a: sum, b: moved });
+    }
+    push(&mut graph, HeOp::Output { ct: sum, output: 0 });
+    let chain = ChainSpec {
+        scheme,
+        scales: vec![1.0; 3],
+        ..chain(3)
+    };
+    let placed = place(&graph, &chain).unwrap();
+    let report = noise(&placed, &chain, &[1.0; 30], |_| 1.0, |_| KeySwitch::Hybrid);
+    let bits = |i: usize| report.nodes[i].noise_bits;
+    assert!(bits(placed.nodes.len() - 1) - bits(0) >= 14.0);
+}
