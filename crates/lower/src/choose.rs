@@ -65,6 +65,8 @@ pub fn choose(
                         Err(give_up(wish, limbs, &first))
                     };
                 }
+                // What the program lacks tells more than what primes there are.
+                Err(LowerError::Parameters(_)) if last.is_some() => {}
                 Err(error) => last = Some(error),
             }
         }

@@ -179,8 +179,8 @@ impl<'a> Emission<'a> {
         variant: Option<KeyVariant>,
     ) -> u64 {
         let (args, arity) = op.args();
-        let square = arity == 2 && args[0] == args[1];
-        let operands = if square { &args[..1] } else { &args[..arity] };
+        let same = arity == 2 && args[0] == args[1];
+        let operands = if same { &args[..1] } else { &args[..arity] };
         let shapes: Vec<(usize, usize)> = operands
             .iter()
             .map(|&a| {
@@ -190,7 +190,7 @@ impl<'a> Emission<'a> {
                 )
             })
             .collect();
-        let name = procedure_name(op, square, &shapes, variant);
+        let name = procedure_name(op, same, &shapes, variant);
         let ctx = &self.ctx;
         let procedure = self.builder.procedure(&name, |b| {
             let cts: Vec<Ct> = shapes

@@ -5,16 +5,21 @@ use cyclotron_schemes::{KeySpec, KeyVariant};
 
 use crate::lowered::PlainEncoding;
 
-/// The name of an operation's procedure: everything that its instructions depend on.
+/// The name of an operation's procedure: everything that its instructions depend
+/// on. `same`: both operands are one ciphertext, which is passed once.
 pub(crate) fn procedure_name(
     op: PlacedOp,
-    square: bool,
+    same: bool,
     shapes: &[(usize, usize)],
     variant: Option<KeyVariant>,
 ) -> String {
     let level = shapes[0].1;
     let parts: Vec<String> = shapes.iter().map(|(parts, _)| parts.to_string()).collect();
-    let base = if square { "square" } else { op.name() };
+    let base = if same {
+        format!("{}-self", op.name())
+    } else {
+        op.name().to_owned()
+    };
     let mut name = format!("{base}[l={level},parts={}", parts.join("+"));
     match op {
         PlacedOp::Automorphism { k, .. } => name.push_str(&format!(",k={k}")),

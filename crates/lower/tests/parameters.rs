@@ -144,7 +144,7 @@ fn too_deep_a_program_says_what_stands_in_the_way() {
         allow_insecure: Some("test".into()),
         ..wish()
     };
-    let (params, _) = choose(&b.0, &insecure, &Target::cpu(32)).expect("insecure parameters");
+    let (params, _) = choose(&b.0, &insecure, &Target::cpu(64)).expect("insecure parameters");
     assert!(params.insecure.is_some());
     // A fixed length that is too short names the line.
     let short = Wish {

@@ -16,13 +16,15 @@ use std::f64::consts::PI;
 use crate::chain::{ChainSpec, KeySwitch, log2};
 use crate::error::ProgramError;
 use crate::graph::{Graph, Scheme};
-use crate::placed::{PlacedGraph, PlacedOp};
+use crate::placed::{PlacedGraph, PlacedNode, PlacedOp};
 
 /// CKKS: the error that no slot exceeds, in standard deviations of its real part.
 /// A slot's error is a rounding error times the secret's value there, both about
 /// normal, so it has the tail of a Laplace distribution: 12 standard deviations
 /// are exceeded by one of 8,192 slots with a probability of 8192 exp(-12 sqrt 2), 2^-11.
 const CKKS_TAIL: f64 = 12.0;
+/// Below this, log2 of a magnitude stands for zero.
+const ZERO_BITS: f64 = -200.0;
 /// BGV: the noise that no coefficient exceeds, in standard deviations; beyond 2^-40 for any N.
 const BGV_TAIL: f64 = 12.0;
 
@@ -256,6 +258,22 @@ fn node_noise(
 }
 
 impl NoiseReport {
+    /// log2 of the largest magnitude of an output; infinite if all are zero, so that
+    /// no output of such a program counts as imprecise.
+    fn largest_output_bits(&self, placed: &PlacedGraph) -> f64 {
+        let magnitude = |(node, noise): (&PlacedNode, &NodeNoise)| match node.op {
+            PlacedOp::Output { .. } => noise.precision_bits + noise.noise_bits - node.scale.log2(),
+            _ => f64::NEG_INFINITY,
+        };
+        let nodes = placed.nodes.iter().zip(&self.nodes);
+        let largest = nodes.map(magnitude).fold(f64::NEG_INFINITY, f64::max);
+        if largest < ZERO_BITS {
+            f64::INFINITY
+        } else {
+            largest
+        }
+    }
+
     /// Checks that no value overflows its modulus and that every output has the wished precision.
     ///
     /// # Errors
@@ -267,6 +285,7 @@ impl NoiseReport {
         chain: &ChainSpec,
         precision_bits: f64,
     ) -> Result<(), ProgramError> {
+        let largest = self.largest_output_bits(placed);
         for (node, noise) in placed.nodes.iter().zip(&self.nodes) {
             if noise.margin_bits < 0.0 {
                 let has = chain.log_q(node.level);
@@ -282,13 +301,16 @@ impl NoiseReport {
                     ),
                 });
             }
+            // Relative to the largest output: one that happens to be zero has no precision.
+            let has = largest - (noise.noise_bits - node.scale.log2());
             if let PlacedOp::Output { output, .. } = node.op
-                && noise.precision_bits < precision_bits
+                && chain.scheme == Scheme::Ckks
+                && has < precision_bits
             {
                 return Err(ProgramError::Imprecise {
                     place: graph.place_of(node.origin),
                     output: graph.outputs[output as usize].clone(),
-                    has: noise.precision_bits,
+                    has,
                     needs: precision_bits,
                     fix: "raise scale_bits, give weights a larger scale, or ask for less precision"
                         .to_owned(),
