@@ -58,7 +58,7 @@ POSITIONS, MAPS, HIDDEN, CLASSES = 169, 5, 100, 10
 #: Scales (bits) of the encrypted pixels, the convolution's weights and those of the last layer.
 INPUT_BITS, CONV_BITS, LAST_BITS = 26, 5, 20
 #: Wished of the scores, relative to twice the largest score of the calibration images.
-PRECISION_BITS = 7.5
+PRECISION_BITS = 6.7
 #: Images that magnitudes are measured on.
 CALIBRATION_IMAGES = 16
 
