@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::Avx2;
 use crate::arch::intrinsics;
-use crate::arch::vector::lanes::{Lanes, Lanes64, spread_indices};
+use crate::arch::vector::lanes::{Lanes, Lanes64};
 
 const LANES: usize = 4;
 
@@ -26,11 +26,6 @@ impl Lanes<u64> for Avx2 {
         words.as_chunks_mut().0
     }
 
-    #[inline(always)]
-    fn block_at(words: &[u64], at: usize) -> &[u64; LANES] {
-        words[at..].first_chunk().expect("a vector fits")
-    }
-
     intrinsics! {
         fn load(self, block: &[u64; LANES]) -> __m256i {
             _mm256_loadu_si256(block.as_ptr().cast())
@@ -40,6 +35,9 @@ impl Lanes<u64> for Avx2 {
         }
         fn splat(self, word: u64) -> __m256i {
             _mm256_set1_epi64x(word as i64)
+        }
+        fn zero(self) -> __m256i {
+            _mm256_setzero_si256()
         }
         fn add(self, a: __m256i, b: __m256i) -> __m256i {
             _mm256_add_epi64(a, b)
@@ -55,16 +53,16 @@ impl Lanes<u64> for Avx2 {
             let difference = _mm256_sub_epi64(a, b);
             where_negative(difference, _mm256_add_epi64(difference, q), difference)
         }
-        fn spread<const S: u32>(self, block: &[u64; LANES]) -> __m256i {
-            permute(_mm256_loadu_si256(block.as_ptr().cast()), &const { spread_indices(S, false) })
-        }
-        fn spread_reversed<const S: u32>(self, block: &[u64; LANES]) -> __m256i {
-            permute(_mm256_loadu_si256(block.as_ptr().cast()), &const { spread_indices(S, true) })
-        }
-        fn exchange<const BIT: u32>(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-            match BIT {
-                0 => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
-                _ => halves(a, b),
+        fn repeat<const S: u32>(self, words: &[u64], group: usize) -> __m256i {
+            match S {
+                1 => {
+                    let pair = &words.as_chunks::<2>().0[group];
+                    _mm256_broadcastsi128_si256(_mm_loadu_si128(pair.as_ptr().cast()))
+                }
+                _ => {
+                    let all = &words.as_chunks::<LANES>().0[group];
+                    _mm256_loadu_si256(all.as_ptr().cast())
+                }
             }
         }
         fn interleave(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
@@ -73,6 +71,18 @@ impl Lanes<u64> for Avx2 {
         fn deinterleave(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
             let (low, high) = halves(a, b);
             (_mm256_unpacklo_epi64(low, high), _mm256_unpackhi_epi64(low, high))
+        }
+        fn deinterleave_reversed(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+            (
+                _mm256_permute4x64_epi64::<0b01_11_00_10>(_mm256_unpacklo_epi64(b, a)),
+                _mm256_permute4x64_epi64::<0b01_11_00_10>(_mm256_unpackhi_epi64(b, a)),
+            )
+        }
+        fn or(self, a: __m256i, b: __m256i) -> __m256i {
+            _mm256_or_si256(a, b)
+        }
+        fn any_bit(self, a: __m256i, mask: __m256i) -> bool {
+            _mm256_testz_si256(a, mask) == 0
         }
         fn mul_low32(self, a: __m256i, b: __m256i) -> __m256i {
             _mm256_mul_epu32(a, b)
@@ -130,24 +140,4 @@ unsafe fn halves(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
             _mm256_permute2x128_si256::<0x31>(a, b),
         )
     }
-}
-
-/// Picks words.
-///
-/// # Safety
-/// The processor must have AVX2.
-#[inline(always)]
-unsafe fn permute(a: __m256i, words: &[u32; LANES]) -> __m256i {
-    let pairs: [u32; 8] = [
-        2 * words[0],
-        2 * words[0] + 1,
-        2 * words[1],
-        2 * words[1] + 1,
-        2 * words[2],
-        2 * words[2] + 1,
-        2 * words[3],
-        2 * words[3] + 1,
-    ];
-    // SAFETY: the caller has AVX2; the indices are a whole vector.
-    unsafe { _mm256_permutevar8x32_epi32(a, _mm256_loadu_si256(pairs.as_ptr().cast())) }
 }

@@ -4,16 +4,9 @@ use std::arch::x86_64::*;
 
 use super::Avx512;
 use crate::arch::intrinsics;
-use crate::arch::vector::lanes::{
-    Lanes, Lanes32, deinterleave_indices, exchange_indices, interleave_indices, spread_indices,
-};
+use crate::arch::vector::lanes::{Lanes, Lanes32, deinterleave_indices, interleave_indices};
 
 const LANES: usize = 16;
-
-#[inline(always)]
-fn indices(words: &[u32; LANES]) -> *const __m512i {
-    words.as_ptr().cast()
-}
 
 impl<const IFMA: bool> Lanes<u32> for Avx512<IFMA> {
     type V = __m512i;
@@ -21,7 +14,7 @@ impl<const IFMA: bool> Lanes<u32> for Avx512<IFMA> {
 
     const LOG_LANES: u32 = 4;
     const LOG_RADIX: u32 = 4;
-    const LOG_TAIL: u32 = 3;
+    const LOG_TAIL: u32 = 4;
 
     #[inline(always)]
     fn blocks(words: &[u32]) -> &[[u32; LANES]] {
@@ -33,11 +26,6 @@ impl<const IFMA: bool> Lanes<u32> for Avx512<IFMA> {
         words.as_chunks_mut().0
     }
 
-    #[inline(always)]
-    fn block_at(words: &[u32], at: usize) -> &[u32; LANES] {
-        words[at..].first_chunk().expect("a vector fits")
-    }
-
     intrinsics! {
         fn load(self, block: &[u32; LANES]) -> __m512i {
             _mm512_loadu_si512(block.as_ptr().cast())
@@ -47,6 +35,9 @@ impl<const IFMA: bool> Lanes<u32> for Avx512<IFMA> {
         }
         fn splat(self, word: u32) -> __m512i {
             _mm512_set1_epi32(word as i32)
+        }
+        fn zero(self) -> __m512i {
+            _mm512_setzero_si512()
         }
         fn add(self, a: __m512i, b: __m512i) -> __m512i {
             _mm512_add_epi32(a, b)
@@ -62,23 +53,25 @@ impl<const IFMA: bool> Lanes<u32> for Avx512<IFMA> {
             let difference = _mm512_sub_epi32(a, b);
             _mm512_mask_add_epi32(difference, _mm512_cmplt_epu32_mask(a, b), difference, q)
         }
-        fn spread<const S: u32>(self, block: &[u32; LANES]) -> __m512i {
-            _mm512_permutexvar_epi32(
-                _mm512_loadu_si512(indices(&const { spread_indices(S, false) })),
-                _mm512_loadu_si512(block.as_ptr().cast()),
-            )
-        }
-        fn spread_reversed<const S: u32>(self, block: &[u32; LANES]) -> __m512i {
-            _mm512_permutexvar_epi32(
-                _mm512_loadu_si512(indices(&const { spread_indices(S, true) })),
-                _mm512_loadu_si512(block.as_ptr().cast()),
-            )
-        }
-        fn exchange<const BIT: u32>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-            (
-                permute2(a, b, &const { exchange_indices(BIT, false) }),
-                permute2(a, b, &const { exchange_indices(BIT, true) }),
-            )
+        fn repeat<const S: u32>(self, words: &[u32], group: usize) -> __m512i {
+            match S {
+                1 => {
+                    let pair = &words.as_chunks::<2>().0[group];
+                    _mm512_broadcastq_epi64(_mm_loadl_epi64(pair.as_ptr().cast()))
+                }
+                2 => {
+                    let four = &words.as_chunks::<4>().0[group];
+                    _mm512_broadcast_i32x4(_mm_loadu_si128(four.as_ptr().cast()))
+                }
+                3 => {
+                    let eight = &words.as_chunks::<8>().0[group];
+                    _mm512_broadcast_i32x8(_mm256_loadu_si256(eight.as_ptr().cast()))
+                }
+                _ => {
+                    let all = &words.as_chunks::<LANES>().0[group];
+                    _mm512_loadu_si512(all.as_ptr().cast())
+                }
+            }
         }
         fn interleave(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
             (
@@ -88,9 +81,21 @@ impl<const IFMA: bool> Lanes<u32> for Avx512<IFMA> {
         }
         fn deinterleave(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
             (
-                permute2(a, b, &const { deinterleave_indices(false) }),
-                permute2(a, b, &const { deinterleave_indices(true) }),
+                permute2(a, b, &const { deinterleave_indices(false, false) }),
+                permute2(a, b, &const { deinterleave_indices(true, false) }),
             )
+        }
+        fn deinterleave_reversed(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+            (
+                permute2(a, b, &const { deinterleave_indices(false, true) }),
+                permute2(a, b, &const { deinterleave_indices(true, true) }),
+            )
+        }
+        fn or(self, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_or_si512(a, b)
+        }
+        fn any_bit(self, a: __m512i, mask: __m512i) -> bool {
+            _mm512_test_epi64_mask(a, mask) != 0
         }
         fn mul_low32(self, a: __m512i, b: __m512i) -> __m512i {
             _mm512_mul_epu32(a, b)
@@ -115,6 +120,16 @@ impl<const IFMA: bool> Lanes32 for Avx512<IFMA> {
         fn add64(self, a: __m512i, b: __m512i) -> __m512i {
             _mm512_add_epi64(a, b)
         }
+        fn mul_low32_low(self, a: __m512i, b: __m512i) -> __m512i {
+            mul_epu32_opaque(a, b)
+        }
+        fn mul_low(self, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_mullo_epi32(a, b)
+        }
+        fn add_carry_mod(self, a: __m512i, b: __m512i, q: __m512i) -> __m512i {
+            let sum = _mm512_add_epi32(a, b);
+            _mm512_mask_sub_epi32(sum, _mm512_cmplt_epu32_mask(sum, b), sum, q)
+        }
     }
 }
 
@@ -125,5 +140,23 @@ impl<const IFMA: bool> Lanes32 for Avx512<IFMA> {
 #[inline(always)]
 unsafe fn permute2(a: __m512i, b: __m512i, words: &[u32; LANES]) -> __m512i {
     // SAFETY: the caller has AVX-512 F; the indices are a whole vector.
-    unsafe { _mm512_permutex2var_epi32(a, _mm512_loadu_si512(indices(words)), b) }
+    unsafe { _mm512_permutex2var_epi32(a, _mm512_loadu_si512(words.as_ptr().cast()), b) }
+}
+
+/// `_mm512_mul_epu32`, which the compiler may not rewrite.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn mul_epu32_opaque(a: __m512i, b: __m512i) -> __m512i {
+    let product;
+    // SAFETY: the instruction reads and writes the registers named, nothing else.
+    unsafe {
+        std::arch::asm!(
+            "vpmuludq {product}, {a}, {b}",
+            product = lateout(zmm_reg) product,
+            a = in(zmm_reg) a,
+            b = in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    product
 }

@@ -4,10 +4,7 @@ use std::arch::x86_64::*;
 
 use super::Avx512;
 use crate::arch::intrinsics;
-use crate::arch::vector::lanes::{
-    Ifma, Lanes, Lanes64, deinterleave_indices, exchange_indices, interleave_indices,
-    spread_indices,
-};
+use crate::arch::vector::lanes::{Ifma, Lanes, Lanes64, deinterleave_indices, interleave_indices};
 
 const LANES: usize = 8;
 
@@ -17,7 +14,7 @@ impl<const IFMA: bool> Lanes<u64> for Avx512<IFMA> {
 
     const LOG_LANES: u32 = 3;
     const LOG_RADIX: u32 = 4;
-    const LOG_TAIL: u32 = 3;
+    const LOG_TAIL: u32 = 4;
 
     #[inline(always)]
     fn blocks(words: &[u64]) -> &[[u64; LANES]] {
@@ -29,11 +26,6 @@ impl<const IFMA: bool> Lanes<u64> for Avx512<IFMA> {
         words.as_chunks_mut().0
     }
 
-    #[inline(always)]
-    fn block_at(words: &[u64], at: usize) -> &[u64; LANES] {
-        words[at..].first_chunk().expect("a vector fits")
-    }
-
     intrinsics! {
         fn load(self, block: &[u64; LANES]) -> __m512i {
             _mm512_loadu_si512(block.as_ptr().cast())
@@ -43,6 +35,9 @@ impl<const IFMA: bool> Lanes<u64> for Avx512<IFMA> {
         }
         fn splat(self, word: u64) -> __m512i {
             _mm512_set1_epi64(word as i64)
+        }
+        fn zero(self) -> __m512i {
+            _mm512_setzero_si512()
         }
         fn add(self, a: __m512i, b: __m512i) -> __m512i {
             _mm512_add_epi64(a, b)
@@ -57,23 +52,21 @@ impl<const IFMA: bool> Lanes<u64> for Avx512<IFMA> {
             let difference = _mm512_sub_epi64(a, b);
             _mm512_mask_add_epi64(difference, _mm512_cmplt_epu64_mask(a, b), difference, q)
         }
-        fn spread<const S: u32>(self, block: &[u64; LANES]) -> __m512i {
-            _mm512_permutexvar_epi64(
-                widened(&const { spread_indices(S, false) }),
-                _mm512_loadu_si512(block.as_ptr().cast()),
-            )
-        }
-        fn spread_reversed<const S: u32>(self, block: &[u64; LANES]) -> __m512i {
-            _mm512_permutexvar_epi64(
-                widened(&const { spread_indices(S, true) }),
-                _mm512_loadu_si512(block.as_ptr().cast()),
-            )
-        }
-        fn exchange<const BIT: u32>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-            (
-                permute2(a, b, &const { exchange_indices(BIT, false) }),
-                permute2(a, b, &const { exchange_indices(BIT, true) }),
-            )
+        fn repeat<const S: u32>(self, words: &[u64], group: usize) -> __m512i {
+            match S {
+                1 => {
+                    let pair = &words.as_chunks::<2>().0[group];
+                    _mm512_broadcast_i64x2(_mm_loadu_si128(pair.as_ptr().cast()))
+                }
+                2 => {
+                    let four = &words.as_chunks::<4>().0[group];
+                    _mm512_broadcast_i64x4(_mm256_loadu_si256(four.as_ptr().cast()))
+                }
+                _ => {
+                    let all = &words.as_chunks::<LANES>().0[group];
+                    _mm512_loadu_si512(all.as_ptr().cast())
+                }
+            }
         }
         fn interleave(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
             (
@@ -83,9 +76,21 @@ impl<const IFMA: bool> Lanes<u64> for Avx512<IFMA> {
         }
         fn deinterleave(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
             (
-                permute2(a, b, &const { deinterleave_indices(false) }),
-                permute2(a, b, &const { deinterleave_indices(true) }),
+                permute2(a, b, &const { deinterleave_indices(false, false) }),
+                permute2(a, b, &const { deinterleave_indices(true, false) }),
             )
+        }
+        fn deinterleave_reversed(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+            (
+                permute2(a, b, &const { deinterleave_indices(false, true) }),
+                permute2(a, b, &const { deinterleave_indices(true, true) }),
+            )
+        }
+        fn or(self, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_or_si512(a, b)
+        }
+        fn any_bit(self, a: __m512i, mask: __m512i) -> bool {
+            _mm512_test_epi64_mask(a, mask) != 0
         }
         fn mul_low32(self, a: __m512i, b: __m512i) -> __m512i {
             _mm512_mul_epu32(a, b)
@@ -124,9 +129,8 @@ impl Ifma for Avx512<true> {
         fn shift_right<const BITS: u32>(self, a: __m512i) -> __m512i {
             _mm512_srli_epi64::<BITS>(a)
         }
-        fn exceeds_52_bits(self, a: __m512i, b: __m512i) -> bool {
-            let high = _mm512_set1_epi64(!((1 << 52) - 1));
-            _mm512_test_epi64_mask(_mm512_or_si512(a, b), high) != 0
+        fn sub_if_bit(self, a: __m512i, mask: __m512i, b: __m512i) -> __m512i {
+            _mm512_mask_sub_epi64(a, _mm512_test_epi64_mask(a, mask), a, b)
         }
     }
 }

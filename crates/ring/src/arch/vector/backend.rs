@@ -6,7 +6,7 @@ use crate::arch::scalar;
 use crate::arch::vector::full32::{self, Full32};
 use crate::arch::vector::ifma52::{self, Ifma52};
 use crate::arch::vector::lanes::{Ifma, Isa, Kernel, Lanes32, Lanes64};
-use crate::arch::vector::lazy32::Lazy32;
+use crate::arch::vector::lazy32::{self, Lazy32};
 use crate::arch::vector::pointwise::{self, Pointwise};
 use crate::arch::vector::shoup64::{self, Shoup64};
 use crate::arch::vector::transform::{self, Transform, log_n_min};
@@ -157,9 +157,9 @@ fn word32<L: Lanes32>(isa: L, modulus: Modulus, log_n: u32) -> Option<Box<dyn Ba
     if log_n < log_n_min::<u32, L>() || modulus.value() == 2 {
         return None;
     }
-    let twiddles = Twiddles::new(&modulus, log_n, |w| full32::form(&modulus, w));
-    let pointwise = Full32::new(isa, &modulus, &twiddles);
     if modulus.value() < Lazy32::<L>::BELOW {
+        let twiddles = Twiddles::new(&modulus, log_n, |w| lazy32::form(&modulus, w));
+        let pointwise = Full32::new(isa, &modulus, &twiddles);
         let transform = Lazy32::new(isa, &modulus, &twiddles);
         return Some(Box::new(Vector {
             name: "lazy32",
@@ -169,6 +169,8 @@ fn word32<L: Lanes32>(isa: L, modulus: Modulus, log_n: u32) -> Option<Box<dyn Ba
             pointwise,
         }));
     }
+    let twiddles = Twiddles::new(&modulus, log_n, |w| full32::form(&modulus, w));
+    let pointwise = Full32::new(isa, &modulus, &twiddles);
     Some(Box::new(Vector {
         name: "full32",
         modulus,

@@ -1,4 +1,4 @@
-//! Any odd prime below 2^32 in 32-bit words; all values canonical.
+//! Any odd prime below 2^32 in 32-bit words.
 //!
 //! # Multiplication by a factor
 //! A factor w is kept as `w1 = w 2^32 mod q` and `w2 = w1 q^-1 mod 2^32`
@@ -8,6 +8,12 @@
 //! `(x w1 - t q) / 2^32 = hi(x w1) - hi(t q)`, which is `x w mod q`. Both upper
 //! halves are below q (as `x < 2^32, w1 < q` and `t < 2^32`), so the
 //! difference is in `(-q, q)`; q is added where it borrows.
+//!
+//! # Ranges
+//! Transforms, forward: values are any words. The product p is canonical;
+//! where `x + p` carries, q is subtracted (`2^32 <= x + p < 2^32 + q`), where
+//! `x - p` borrows, q is added (`-q < x - p < 0`): words again. Inverse:
+//! canonical values.
 //!
 //! # Product of two vectors
 //! For any 32-bit a and b, `z = hi(ab) - hi(t q)` with `t = ab q^-1 mod 2^32`
@@ -96,8 +102,8 @@ impl<L: Lanes32> Full32<L> {
         let isa = self.isa;
         let x_odd = isa.high32(x);
         let (even, odd) = (isa.mul_low32(x, w.even[0]), isa.mul_low32(x_odd, w.odd[0]));
-        let t_even = isa.mul_low32(x, w.even[1]);
-        let t_odd = isa.mul_low32(x_odd, w.odd[1]);
+        let t_even = isa.mul_low32_low(x, w.even[1]);
+        let t_odd = isa.mul_low32_low(x_odd, w.odd[1]);
         self.halves(even, odd, t_even, t_odd)
     }
 
@@ -144,45 +150,6 @@ fn splat_factor<L: Lanes32>(isa: L, (w1, w2): (u32, u32)) -> Factor32<L::V> {
     }
 }
 
-/// Twiddle j in all lanes.
-#[inline(always)]
-pub fn broadcast<L: Lanes32>(isa: L, twiddles: &Twiddles<u32>, j: usize) -> Factor32<L::V> {
-    splat_factor(isa, twiddles.get(j))
-}
-
-/// A factor from its two words in each lane.
-#[inline(always)]
-fn lanes_factor<L: Lanes32>(isa: L, w1: L::V, w2: L::V) -> Factor32<L::V> {
-    Factor32 {
-        even: [w1, w2],
-        odd: [isa.high32(w1), isa.high32(w2)],
-    }
-}
-
-/// See [`Transform::spread`].
-#[inline(always)]
-pub fn spread<L: Lanes32, const S: u32>(
-    isa: L,
-    twiddles: &Twiddles<u32>,
-    j: usize,
-) -> Factor32<L::V> {
-    let w1 = isa.spread::<S>(L::block_at(twiddles.factors(), j));
-    let w2 = isa.spread::<S>(L::block_at(twiddles.companions(), j));
-    lanes_factor(isa, w1, w2)
-}
-
-/// See [`Transform::spread_reversed`].
-#[inline(always)]
-pub fn spread_reversed<L: Lanes32, const S: u32>(
-    isa: L,
-    twiddles: &Twiddles<u32>,
-    j: usize,
-) -> Factor32<L::V> {
-    let w1 = isa.spread_reversed::<S>(L::block_at(twiddles.factors(), j));
-    let w2 = isa.spread_reversed::<S>(L::block_at(twiddles.companions(), j));
-    lanes_factor(isa, w1, w2)
-}
-
 impl<L: Lanes32> Transform for Full32<L> {
     type W = u32;
     type L = L;
@@ -194,37 +161,42 @@ impl<L: Lanes32> Transform for Full32<L> {
     }
 
     #[inline(always)]
-    fn broadcast(self, twiddles: &Twiddles<u32>, j: usize) -> Self::F {
-        broadcast(self.isa, twiddles, j)
+    fn broadcast(self, twiddle: (u32, u32)) -> Self::F {
+        splat_factor(self.isa, twiddle)
     }
 
     #[inline(always)]
-    fn spread<const S: u32>(self, twiddles: &Twiddles<u32>, j: usize) -> Self::F {
-        spread::<L, S>(self.isa, twiddles, j)
+    fn repeat<const S: u32>(self, [w1, w2]: [&[u32]; 2], group: usize) -> Self::F {
+        let isa = self.isa;
+        let even = [isa.repeat::<S>(w1, group), isa.repeat::<S>(w2, group)];
+        Factor32 {
+            even,
+            odd: even.map(|w| isa.high32(w)),
+        }
     }
 
     #[inline(always)]
-    fn spread_reversed<const S: u32>(self, twiddles: &Twiddles<u32>, j: usize) -> Self::F {
-        spread_reversed::<L, S>(self.isa, twiddles, j)
+    fn accepts(self, _or: L::V) -> bool {
+        true
     }
 
     #[inline(always)]
     fn enter(self, x: L::V) -> L::V {
-        self.reduce(x)
+        x
     }
 
     #[inline(always)]
     fn forward(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let product = self.mul_by(y, w);
         (
-            self.add_mod(x, product),
+            self.isa.add_carry_mod(x, product, self.q),
             self.isa.sub_mod(x, product, self.q),
         )
     }
 
     #[inline(always)]
     fn leave(self, x: L::V) -> L::V {
-        x
+        self.reduce(x)
     }
 
     #[inline(always)]
@@ -288,8 +260,8 @@ impl<L: Lanes32> Pointwise for Full32<L> {
         let isa = self.isa;
         let even = isa.mul_low32(a, b);
         let odd = isa.mul_low32(isa.high32(a), isa.high32(b));
-        let t_even = isa.mul_low32(even, self.q_inverse);
-        let t_odd = isa.mul_low32(odd, self.q_inverse);
+        let t_even = isa.mul_low32_low(even, self.q_inverse);
+        let t_odd = isa.mul_low32_low(odd, self.q_inverse);
         let (high, quotient) = self.halves(even, odd, t_even, t_odd);
         let z = isa.sub_mod(high, quotient, self.q);
         self.mul_by(z, self.powers[1])
@@ -297,7 +269,7 @@ impl<L: Lanes32> Pointwise for Full32<L> {
 
     #[inline(always)]
     fn zero(self) -> Self::Sum {
-        let zero = self.isa.splat(0);
+        let zero = self.isa.zero();
         Sum32 {
             upper: [zero; 2],
             lower: [zero; 2],

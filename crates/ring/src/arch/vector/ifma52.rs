@@ -8,10 +8,12 @@
 //! `T (2^52 - q)`.
 //!
 //! # Ranges
-//! Transforms, forward: values in `[0, 4q)`, below 2^52; x is brought to
-//! `[0, 2q)`, then `x + r` and `x - r + 2q` are in `[0, 4q)`. Inverse: values
-//! in `[0, 2q)`; the sum, below 4q, is brought to `[0, 2q)`, and `y - x + 2q`
-//! is in `(0, 4q)`.
+//! Transforms, forward: values in `[0, 2^52)`, kept modulo 2^52: what is in the
+//! upper 12 bits does not matter, as neither a product nor bit 51 depends on
+//! it. Where x has bit 51, 2q is subtracted; as `2q < 2^51`, x is then below
+//! `2^52 - 2q`, so `x + r` and `x - r + 2q` are in `[0, 2^52)` again. Inverse:
+//! values in `[0, 2q)`; the sum, below 4q, is brought to `[0, 2q)`, and
+//! `y - x + 2q` is in `(0, 4q)`.
 //!
 //! # Any word
 //! With `mu = floor(2^64 / q) < 2^52` (as `q > 2^12`) the estimate
@@ -48,9 +50,11 @@ pub struct Ifma52<L: Ifma> {
     two_q: L::V,
     /// `2^52 - q`
     minus_q: L::V,
-    /// `2^52 - 1`
+    /// `2^52 - 1` and its complement
     mask: L::V,
-    zero: L::V,
+    above: L::V,
+    /// `2^51`
+    half: L::V,
     /// `floor(2^64 / q)`
     mu: L::V,
     /// 1, 2^52 and 2^104 as factors.
@@ -80,7 +84,8 @@ impl<L: Ifma> Ifma52<L> {
             two_q: isa.splat(2 * q),
             minus_q: isa.splat((1 << 52) - q),
             mask: isa.splat((1 << 52) - 1),
-            zero: isa.splat(0),
+            above: isa.splat(u64::MAX << 52),
+            half: isa.splat(1 << 51),
             mu: isa.splat(((1u128 << 64) / u128::from(q)) as u64),
             powers: [
                 factor(1),
@@ -97,14 +102,15 @@ impl<L: Ifma> Ifma52<L> {
     /// `x w mod q` in `[0, 2q)`, for x below 2^52.
     #[inline(always)]
     fn mul_lazy(self, x: L::V, w: Factor52<L::V>) -> L::V {
-        self.isa.and(self.mul_wrapped(self.zero, x, w), self.mask)
+        self.isa
+            .and(self.mul_wrapped(self.isa.zero(), x, w), self.mask)
     }
 
     /// `acc + x w mod q`, right modulo 2^52, for x below 2^52.
     #[inline(always)]
     fn mul_wrapped(self, acc: L::V, x: L::V, w: Factor52<L::V>) -> L::V {
         let isa = self.isa;
-        let quotient = isa.madd_high(self.zero, x, w.companion);
+        let quotient = isa.madd_high(self.isa.zero(), x, w.companion);
         isa.madd_low(isa.madd_low(acc, x, w.w), quotient, self.minus_q)
     }
 
@@ -112,14 +118,14 @@ impl<L: Ifma> Ifma52<L> {
     #[inline(always)]
     fn reduce_lazy(self, x: L::V) -> L::V {
         let isa = self.isa;
-        let quotient = isa.madd_high(self.zero, isa.shift_right::<12>(x), self.mu);
+        let quotient = isa.madd_high(self.isa.zero(), isa.shift_right::<12>(x), self.mu);
         isa.and(isa.madd_low(x, quotient, self.minus_q), self.mask)
     }
 
     /// Words below 2^52 with the residues of a and b.
     #[inline(always)]
     fn narrow(self, a: L::V, b: L::V) -> (L::V, L::V) {
-        if self.isa.exceeds_52_bits(a, b) {
+        if self.isa.any_bit(self.isa.or(a, b), self.above) {
             (self.reduce_lazy(a), self.reduce_lazy(b))
         } else {
             (a, b)
@@ -129,9 +135,15 @@ impl<L: Ifma> Ifma52<L> {
     /// `low + high 2^52 mod q` in `[0, 4q)`, for words below 2^52.
     #[inline(always)]
     fn fold(self, low: L::V, high: L::V) -> L::V {
-        let low = self.mul_wrapped(self.zero, low, self.powers[0]);
+        let low = self.mul_wrapped(self.isa.zero(), low, self.powers[0]);
         let both = self.mul_wrapped(low, high, self.powers[1]);
         self.isa.and(both, self.mask)
+    }
+
+    /// From `[0, 4q)` to `[0, q)`.
+    #[inline(always)]
+    fn correct_4q(self, x: L::V) -> L::V {
+        self.correct(self.isa.sub_if_ge(x, self.two_q))
     }
 
     /// From `[0, 2q)` to `[0, q)`.
@@ -160,26 +172,21 @@ impl<L: Ifma> Transform for Ifma52<L> {
     }
 
     #[inline(always)]
-    fn broadcast(self, twiddles: &Twiddles<u64>, j: usize) -> Self::F {
-        splat_factor(self.isa, twiddles.get(j))
+    fn broadcast(self, twiddle: (u64, u64)) -> Self::F {
+        splat_factor(self.isa, twiddle)
     }
 
     #[inline(always)]
-    fn spread<const S: u32>(self, twiddles: &Twiddles<u64>, j: usize) -> Self::F {
+    fn repeat<const S: u32>(self, [w, companion]: [&[u64]; 2], group: usize) -> Self::F {
         Factor52 {
-            w: self.isa.spread::<S>(L::block_at(twiddles.factors(), j)),
-            companion: self.isa.spread::<S>(L::block_at(twiddles.companions(), j)),
+            w: self.isa.repeat::<S>(w, group),
+            companion: self.isa.repeat::<S>(companion, group),
         }
     }
 
     #[inline(always)]
-    fn spread_reversed<const S: u32>(self, twiddles: &Twiddles<u64>, j: usize) -> Self::F {
-        let w = L::block_at(twiddles.factors(), j);
-        let companion = L::block_at(twiddles.companions(), j);
-        Factor52 {
-            w: self.isa.spread_reversed::<S>(w),
-            companion: self.isa.spread_reversed::<S>(companion),
-        }
+    fn accepts(self, or: L::V) -> bool {
+        !self.isa.any_bit(or, self.above)
     }
 
     #[inline(always)]
@@ -190,8 +197,8 @@ impl<L: Ifma> Transform for Ifma52<L> {
     #[inline(always)]
     fn forward(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let isa = self.isa;
-        let x = isa.sub_if_ge(x, self.two_q);
-        let product = self.mul_lazy(y, w);
+        let x = isa.sub_if_bit(x, self.half, self.two_q);
+        let product = self.mul_wrapped(self.isa.zero(), y, w);
         (
             isa.add(x, product),
             isa.sub(isa.add(x, self.two_q), product),
@@ -200,7 +207,7 @@ impl<L: Ifma> Transform for Ifma52<L> {
 
     #[inline(always)]
     fn leave(self, x: L::V) -> L::V {
-        self.correct(self.isa.sub_if_ge(x, self.two_q))
+        self.correct(self.mul_lazy(x, self.powers[0]))
     }
 
     #[inline(always)]
@@ -266,16 +273,16 @@ impl<L: Ifma> Pointwise for Ifma52<L> {
     #[inline(always)]
     fn mul(self, a: L::V, b: L::V) -> L::V {
         let (a, b) = self.narrow(a, b);
-        let low = self.isa.madd_low(self.zero, a, b);
-        let high = self.isa.madd_high(self.zero, a, b);
-        Transform::leave(self, self.fold(low, high))
+        let low = self.isa.madd_low(self.isa.zero(), a, b);
+        let high = self.isa.madd_high(self.isa.zero(), a, b);
+        self.correct_4q(self.fold(low, high))
     }
 
     #[inline(always)]
     fn zero(self) -> Self::Sum {
         Sum52 {
-            low: self.zero,
-            high: self.zero,
+            low: self.isa.zero(),
+            high: self.isa.zero(),
         }
     }
 
@@ -295,6 +302,6 @@ impl<L: Ifma> Pointwise for Ifma52<L> {
         let rest = self.fold(isa.and(sum.low, self.mask), isa.and(high, self.mask));
         let top = self.mul_lazy(isa.shift_right::<52>(high), self.powers[2]);
         let rest = isa.sub_if_ge(rest, self.two_q);
-        Transform::leave(self, isa.add(rest, top))
+        self.correct_4q(isa.add(rest, top))
     }
 }

@@ -35,15 +35,14 @@ pub trait Lanes<W: Word>: Isa {
     fn blocks(words: &[W]) -> &[Self::Block];
     /// The words as whole vectors.
     fn blocks_mut(words: &mut [W]) -> &mut [Self::Block];
-    /// The vector of words from index `at` on.
-    fn block_at(words: &[W], at: usize) -> &Self::Block;
-
     /// Reads a vector.
     fn load(self, block: &Self::Block) -> Self::V;
     /// Writes a vector.
     fn store(self, block: &mut Self::Block, v: Self::V);
     /// All lanes equal.
     fn splat(self, word: W) -> Self::V;
+    /// All lanes zero.
+    fn zero(self) -> Self::V;
 
     /// `a + b`.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
@@ -55,17 +54,19 @@ pub trait Lanes<W: Word>: Isa {
     /// `a - b` where `a >= b`, else `a - b + q`; 64-bit words below 2^63.
     fn sub_mod(self, a: Self::V, b: Self::V, q: Self::V) -> Self::V;
 
-    /// Lane i holds word `i >> (LOG_LANES - S)`: 2^S words, each repeated.
-    fn spread<const S: u32>(self, block: &Self::Block) -> Self::V;
-    /// The same with the 2^S words in reverse order.
-    fn spread_reversed<const S: u32>(self, block: &Self::Block) -> Self::V;
-    /// Two vectors hold the elements (v, lane), v in {0, 1}: swaps the bit v with bit `BIT` of
-    /// the lane.
-    fn exchange<const BIT: u32>(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
+    /// Lane i holds word `i mod 2^S` of the group's 2^S words: those from index `group 2^S` on.
+    fn repeat<const S: u32>(self, words: &[W], group: usize) -> Self::V;
     /// `a_0 b_0 a_1 b_1 ...` over both results.
     fn interleave(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
     /// The inverse of [`Lanes::interleave`].
     fn deinterleave(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
+    /// The same with the lanes of both results in reverse order.
+    fn deinterleave_reversed(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
+
+    /// Bitwise or.
+    fn or(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Whether some lane has a bit of `mask`.
+    fn any_bit(self, a: Self::V, mask: Self::V) -> bool;
 
     /// The 64-bit products of the lower 32 bits of each 64 bits.
     fn mul_low32(self, a: Self::V, b: Self::V) -> Self::V;
@@ -83,6 +84,13 @@ pub trait Lanes32: Lanes<u32> {
     fn lower(self, even: Self::V, odd: Self::V) -> Self::V;
     /// Sum of pairs as 64-bit integers.
     fn add64(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The same as [`Lanes::mul_low32`], for products of which only the lower 32 bits are used:
+    /// hidden from the compiler, which would take a slower 64-bit multiplication instead.
+    fn mul_low32_low(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The lower 32 bits of the products.
+    fn mul_low(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a + b`, minus q where the addition carries.
+    fn add_carry_mod(self, a: Self::V, b: Self::V, q: Self::V) -> Self::V;
 }
 
 /// Vectors of 64-bit words.
@@ -103,37 +111,12 @@ pub trait Ifma: Lanes<u64> {
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a >> BITS`.
     fn shift_right<const BITS: u32>(self, a: Self::V) -> Self::V;
-    /// Whether some lane of `a` or `b` is 2^52 or more.
-    fn exceeds_52_bits(self, a: Self::V, b: Self::V) -> bool;
-}
-
-/// Lane indices of [`Lanes::spread`] and its reversed form.
-pub const fn spread_indices<const L: usize>(s: u32, reversed: bool) -> [u32; L] {
-    let mut indices = [0; L];
-    let mut lane = 0;
-    while lane < L {
-        let word = (lane as u32) >> L.ilog2().saturating_sub(s);
-        indices[lane] = if reversed { (1 << s) - 1 - word } else { word };
-        lane += 1;
-    }
-    indices
+    /// `a - b` where a has a bit of `mask`, else a.
+    fn sub_if_bit(self, a: Self::V, mask: Self::V, b: Self::V) -> Self::V;
 }
 
 /// Indices into the concatenation of two vectors of L lanes for one result of
-/// [`Lanes::exchange`].
-pub const fn exchange_indices<const L: usize>(bit: u32, second: bool) -> [u32; L] {
-    let mut indices = [0; L];
-    let mut lane = 0;
-    while lane < L {
-        let vector = lane >> bit & 1;
-        let within = lane & !(1 << bit) | (second as usize) << bit;
-        indices[lane] = (vector * L + within) as u32;
-        lane += 1;
-    }
-    indices
-}
-
-/// Indices for one result of [`Lanes::interleave`].
+/// [`Lanes::interleave`].
 pub const fn interleave_indices<const L: usize>(second: bool) -> [u32; L] {
     let mut indices = [0; L];
     let mut lane = 0;
@@ -145,12 +128,13 @@ pub const fn interleave_indices<const L: usize>(second: bool) -> [u32; L] {
     indices
 }
 
-/// Indices for one result of [`Lanes::deinterleave`].
-pub const fn deinterleave_indices<const L: usize>(second: bool) -> [u32; L] {
+/// Indices for one result of [`Lanes::deinterleave`] or its reversed form.
+pub const fn deinterleave_indices<const L: usize>(second: bool, reversed: bool) -> [u32; L] {
     let mut indices = [0; L];
     let mut lane = 0;
     while lane < L {
-        indices[lane] = (2 * lane + second as usize) as u32;
+        let pair = if reversed { L - 1 - lane } else { lane };
+        indices[lane] = (2 * pair + second as usize) as u32;
         lane += 1;
     }
     indices

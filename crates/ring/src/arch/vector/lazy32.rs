@@ -1,114 +1,163 @@
-//! Primes below 2^30 in 32-bit words; values lazily reduced in transforms.
+//! Transforms modulo primes below 2^30 in 32-bit words, lazily reduced.
 //!
-//! With `(h, u)` the halves of [`Full32`], `h - u` is `x w mod q` in
-//! `(-q, q)`, and no borrow is repaired:
+//! # Multiplication by a factor
+//! A factor w has the companion `w' = floor(w 2^32 / q)`. For any 32-bit x the
+//! estimate `T = floor(x w' / 2^32)` of `x w / q` is too small by less than
+//! `1 + x / 2^32 < 2`, so `x w - T q` is in `[0, 2q)`; both products are needed
+//! modulo 2^32 only.
 //!
-//! - forward: values in `[0, 4q)`. x is brought to `[0, 2q)`; with `a = x + q`
-//!   in `[q, 3q)`, `a + (h - u)` and `a - (h - u)` are in `(0, 4q)`, and `4q <
-//!   2^32`. (Both carry the same extra q, which vanishes modulo q.)
-//! - inverse: values in `[0, 2q)`. The sum is brought from `[0, 4q)` to
-//!   `[0, 2q)`; the difference `y - x + 2q` in `(0, 4q)` is a word, and
-//!   `h - u + q` is in `(0, 2q)`.
+//! # Ranges
+//! Forward: values in `[0, 4q)`, and `4q < 2^32`. x is brought to `[0, 2q)`,
+//! then `x + r` and `x - r + 2q` are in `[0, 4q)`. Inverse: values in
+//! `[0, 2q)`; the sum, below 4q, is brought to `[0, 2q)`, and `y - x + 2q` is
+//! in `(0, 4q)`.
 //!
 //! # References
 //! Harvey, "Faster arithmetic for number-theoretic transforms", J. Symb.
-//! Comput. 60 (2014), for the ranges.
+//! Comput. 60 (2014).
 
-use crate::arch::vector::full32::{Factor32, Full32, broadcast, spread, spread_reversed};
 use crate::arch::vector::lanes::Lanes32;
 use crate::arch::vector::transform::Transform;
 use crate::modulus::Modulus;
 use crate::twiddles::Twiddles;
 
-/// Transforms modulo an odd prime below 2^30.
+/// A vector of factors: the factor, and the companion for even and odd lanes.
+#[derive(Clone, Copy)]
+pub struct FactorLazy32<V> {
+    w: V,
+    companion: [V; 2],
+}
+
+/// Transforms modulo a prime below 2^30.
 #[derive(Clone, Copy)]
 pub struct Lazy32<L: Lanes32> {
-    full: Full32<L>,
+    isa: L,
+    q: L::V,
     two_q: L::V,
+    /// The highest bit of 4q and all above: words without them are below 4q.
+    above: L::V,
+    one: FactorLazy32<L::V>,
+    /// `1/N` and the last twiddle of the inverse.
+    last: [FactorLazy32<L::V>; 2],
+}
+
+/// The two words of a factor.
+pub fn form(modulus: &Modulus, w: u64) -> (u32, u32) {
+    (w as u32, modulus.companion(w, 32) as u32)
 }
 
 impl<L: Lanes32> Lazy32<L> {
     /// Primes are below this.
     pub const BELOW: u64 = 1 << 30;
 
-    /// The prime's constants in registers.
+    /// The prime's constants in registers, with those of the twiddles' degree.
     pub fn new(isa: L, modulus: &Modulus, twiddles: &Twiddles<u32>) -> Self {
+        let q = modulus.value() as u32;
+        let factor = |w| splat_factor(isa, form(modulus, w));
         Self {
-            full: Full32::new(isa, modulus, twiddles),
-            two_q: isa.splat(2 * modulus.value() as u32),
+            isa,
+            q: isa.splat(q),
+            two_q: isa.splat(2 * q),
+            above: isa.splat(u32::MAX << (4 * q).ilog2()),
+            one: factor(1),
+            last: [
+                factor(twiddles.n_inverse()),
+                factor(twiddles.last_inverse()),
+            ],
         }
     }
 
-    /// `x w mod q` in `(0, 2q)`, for any word x.
+    /// `x w mod q` in `[0, 2q)`, for any word x.
     #[inline(always)]
-    fn mul_lazy(self, x: L::V, w: Factor32<L::V>) -> L::V {
-        let (high, quotient) = self.full.mul_halves(x, w);
-        let isa = self.full.isa;
-        isa.add(isa.sub(high, quotient), self.full.q)
+    fn mul_lazy(self, x: L::V, w: FactorLazy32<L::V>) -> L::V {
+        let isa = self.isa;
+        let quotient = isa.upper(
+            isa.mul_low32(x, w.companion[0]),
+            isa.mul_low32(isa.high32(x), w.companion[1]),
+        );
+        isa.sub(isa.mul_low(x, w.w), isa.mul_low(quotient, self.q))
+    }
+
+    /// From `[0, 2q)` to `[0, q)`.
+    #[inline(always)]
+    fn correct(self, x: L::V) -> L::V {
+        self.isa.sub_if_ge(x, self.q)
+    }
+}
+
+#[inline(always)]
+fn splat_factor<L: Lanes32>(isa: L, (w, companion): (u32, u32)) -> FactorLazy32<L::V> {
+    FactorLazy32 {
+        w: isa.splat(w),
+        companion: [isa.splat(companion); 2],
     }
 }
 
 impl<L: Lanes32> Transform for Lazy32<L> {
     type W = u32;
     type L = L;
-    type F = Factor32<L::V>;
+    type F = FactorLazy32<L::V>;
 
     #[inline(always)]
     fn isa(self) -> L {
-        self.full.isa
+        self.isa
     }
 
     #[inline(always)]
-    fn broadcast(self, twiddles: &Twiddles<u32>, j: usize) -> Self::F {
-        broadcast(self.full.isa, twiddles, j)
+    fn broadcast(self, twiddle: (u32, u32)) -> Self::F {
+        splat_factor(self.isa, twiddle)
     }
 
     #[inline(always)]
-    fn spread<const S: u32>(self, twiddles: &Twiddles<u32>, j: usize) -> Self::F {
-        spread::<L, S>(self.full.isa, twiddles, j)
+    fn repeat<const S: u32>(self, [w, companion]: [&[u32]; 2], group: usize) -> Self::F {
+        let companion = self.isa.repeat::<S>(companion, group);
+        FactorLazy32 {
+            w: self.isa.repeat::<S>(w, group),
+            companion: [companion, self.isa.high32(companion)],
+        }
     }
 
     #[inline(always)]
-    fn spread_reversed<const S: u32>(self, twiddles: &Twiddles<u32>, j: usize) -> Self::F {
-        spread_reversed::<L, S>(self.full.isa, twiddles, j)
+    fn accepts(self, or: L::V) -> bool {
+        !self.isa.any_bit(or, self.above)
     }
 
     #[inline(always)]
     fn enter(self, x: L::V) -> L::V {
-        self.full.reduce(x)
+        self.mul_lazy(x, self.one)
     }
 
     #[inline(always)]
     fn forward(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
-        let isa = self.full.isa;
-        let a = isa.add(isa.sub_if_ge(x, self.two_q), self.full.q);
-        let (high, quotient) = self.full.mul_halves(y, w);
-        let product = isa.sub(high, quotient);
-        (isa.add(a, product), isa.sub(a, product))
+        let isa = self.isa;
+        let x = isa.sub_if_ge(x, self.two_q);
+        let product = self.mul_lazy(y, w);
+        (
+            isa.add(x, product),
+            isa.sub(isa.add(x, self.two_q), product),
+        )
     }
 
     #[inline(always)]
     fn leave(self, x: L::V) -> L::V {
-        let isa = self.full.isa;
-        isa.sub_if_ge(isa.sub_if_ge(x, self.two_q), self.full.q)
+        self.correct(self.isa.sub_if_ge(x, self.two_q))
     }
 
     #[inline(always)]
     fn inverse(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
-        let isa = self.full.isa;
+        let isa = self.isa;
         let sum = isa.sub_if_ge(isa.add(x, y), self.two_q);
-        let difference = isa.add(isa.sub(y, x), self.two_q);
+        let difference = isa.sub(isa.add(y, self.two_q), x);
         (sum, self.mul_lazy(difference, w))
     }
 
     #[inline(always)]
     fn finish(self, x: L::V, y: L::V) -> (L::V, L::V) {
-        let isa = self.full.isa;
-        let (sum, difference) = (isa.add(x, y), isa.add(isa.sub(y, x), self.two_q));
-        let [n_inverse, last] = self.full.last;
+        let isa = self.isa;
+        let difference = isa.sub(isa.add(y, self.two_q), x);
         (
-            isa.sub_if_ge(self.mul_lazy(sum, n_inverse), self.full.q),
-            isa.sub_if_ge(self.mul_lazy(difference, last), self.full.q),
+            self.correct(self.mul_lazy(isa.add(x, y), self.last[0])),
+            self.correct(self.mul_lazy(difference, self.last[1])),
         )
     }
 }

@@ -65,7 +65,7 @@ pub fn sub<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W]) {
 #[inline(always)]
 pub fn neg<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W]) {
     let isa = p.isa();
-    let zero = isa.splat(P::W::from_u64(0));
+    let zero = isa.zero();
     for (dst, a) in P::L::blocks_mut(dst).iter_mut().zip(P::L::blocks(a)) {
         isa.store(dst, p.sub(zero, isa.load(a)));
     }

@@ -44,6 +44,8 @@ pub struct Shoup64<L: Lanes64> {
     q: L::V,
     /// 2q and 4q
     multiples: [L::V; 2],
+    /// The highest bit of 8q and all above: words without them are below 8q.
+    above: L::V,
     /// 1, 2^64 and 2^128 as factors.
     powers: [Factor64<L::V>; 3],
     /// `1/N` and the last twiddle of the inverse.
@@ -64,6 +66,7 @@ impl<L: Lanes64> Shoup64<L> {
             isa,
             q: isa.splat(q),
             multiples: [isa.splat(2 * q), isa.splat(4 * q)],
+            above: isa.splat(u64::MAX << (8 * q).ilog2()),
             powers: [
                 factor(1),
                 factor(modulus.reduce_wide(1 << 64)),
@@ -135,26 +138,19 @@ impl<L: Lanes64> Transform for Shoup64<L> {
     }
 
     #[inline(always)]
-    fn broadcast(self, twiddles: &Twiddles<u64>, j: usize) -> Self::F {
-        splat_factor(self.isa, twiddles.get(j))
+    fn broadcast(self, twiddle: (u64, u64)) -> Self::F {
+        splat_factor(self.isa, twiddle)
     }
 
     #[inline(always)]
-    fn spread<const S: u32>(self, twiddles: &Twiddles<u64>, j: usize) -> Self::F {
-        let w = self.isa.spread::<S>(L::block_at(twiddles.factors(), j));
-        let companion = self.isa.spread::<S>(L::block_at(twiddles.companions(), j));
-        lanes_factor(self.isa, w, companion)
+    fn repeat<const S: u32>(self, [w, companion]: [&[u64]; 2], group: usize) -> Self::F {
+        let w = self.isa.repeat::<S>(w, group);
+        lanes_factor(self.isa, w, self.isa.repeat::<S>(companion, group))
     }
 
     #[inline(always)]
-    fn spread_reversed<const S: u32>(self, twiddles: &Twiddles<u64>, j: usize) -> Self::F {
-        let w = L::block_at(twiddles.factors(), j);
-        let companion = L::block_at(twiddles.companions(), j);
-        lanes_factor(
-            self.isa,
-            self.isa.spread_reversed::<S>(w),
-            self.isa.spread_reversed::<S>(companion),
-        )
+    fn accepts(self, or: L::V) -> bool {
+        !self.isa.any_bit(or, self.above)
     }
 
     #[inline(always)]
@@ -249,7 +245,7 @@ impl<L: Lanes64> Pointwise for Shoup64<L> {
 
     #[inline(always)]
     fn zero(self) -> Self::Sum {
-        Sum64([self.isa.splat(0); 4])
+        Sum64([self.isa.zero(); 4])
     }
 
     #[inline(always)]

@@ -4,9 +4,7 @@
 //! stages form a *pass*, in which 2^K vectors, a stride apart, are read once,
 //! taken through K stages in registers and written once. The last pass (the
 //! *tail*) takes 2^`LOG_TAIL` neighbouring vectors through all remaining
-//! stages; those within a vector work on pairs of vectors whose elements are
-//! exchanged such that partners face each other, and the twiddles of a stage
-//! are then neighbours in the table, in order.
+//! stages, those within vectors included.
 //!
 //! ```text
 //! for each tail c, from the left:
@@ -16,9 +14,24 @@
 //! ```
 //!
 //! This is depth first: once a block fits a cache it stays there. The inverse
-//! runs the same in mirror image. Groups are named by their twiddle's index j;
-//! the two groups into which j splits are 2j and 2j + 1. The inverse reads the
-//! table backwards, its group r = 3m - 1 - j splits into 2r + 1 and 2r.
+//! runs the same in mirror image.
+//!
+//! # Twiddles
+//! Groups are named by their twiddle's index j; the two groups into which j
+//! splits are 2j and 2j + 1. The inverse reads the table backwards: its group
+//! r = 3m - 1 - j splits into 2r + 1 and 2r.
+//!
+//! # Within vectors
+//! A pair of vectors (x, y) of L lanes holds the 2L elements of one group, the
+//! next stage joins elements L/2 apart. Interleaving the vectors,
+//! `x0 y0 x1 y1 ...`, brings these to equal lanes of the two new vectors, and
+//! doing it again before each stage does so for every stage; once more after
+//! the last restores the order. Lane i then belongs to group i mod 2^S of the
+//! 2^S groups of stage S, so a stage's twiddles are 2^S neighbours in the
+//! table, repeated: a plain load. The inverse deinterleaves; it starts with
+//! lanes reversed, because its twiddles are neighbours in reverse order. Then
+//! even lanes hold the later partner, so the results of each deinterleaving
+//! change places, and the last one finds all lanes in order again.
 
 use crate::arch::vector::lanes::Lanes;
 use crate::twiddles::Twiddles;
@@ -38,13 +51,13 @@ pub trait Transform: Copy + Send + Sync + 'static {
 
     /// The token.
     fn isa(self) -> Self::L;
-    /// Twiddle j in all lanes.
-    fn broadcast(self, twiddles: &Twiddles<Self::W>, j: usize) -> Self::F;
-    /// The 2^S twiddles from j on, see [`Lanes::spread`].
-    fn spread<const S: u32>(self, twiddles: &Twiddles<Self::W>, j: usize) -> Self::F;
-    /// The 2^S twiddles from j on, see [`Lanes::spread_reversed`].
-    fn spread_reversed<const S: u32>(self, twiddles: &Twiddles<Self::W>, j: usize) -> Self::F;
+    /// A twiddle, given by its two words, in all lanes.
+    fn broadcast(self, twiddle: (Self::W, Self::W)) -> Self::F;
+    /// The 2^S twiddles of `group`, given by both words of all, see [`Lanes::repeat`].
+    fn repeat<const S: u32>(self, twiddles: [&[Self::W]; 2], group: usize) -> Self::F;
 
+    /// Whether words, whose bitwise or is given, are all in the forward range.
+    fn accepts(self, or: V<Self>) -> bool;
     /// From any word to the forward range.
     fn enter(self, x: V<Self>) -> V<Self>;
     /// `(x + w y, x - w y)`, in the forward range.
@@ -71,7 +84,7 @@ struct Pass {
     log_tails: u32,
 }
 
-/// The passes before the tail: as few as possible, of 2 to 4 stages each.
+/// The passes before the tail: as few as possible, of 2 to `log_radix` stages each.
 struct Plan {
     passes: [Pass; 6],
     count: usize,
@@ -103,17 +116,92 @@ impl Plan {
     }
 }
 
+/// The twiddles of four stages below one group: of 2^l groups in stage l.
+#[derive(Clone, Copy)]
+struct Window<'a, W> {
+    stage0: [&'a [W; 1]; 2],
+    stage1: [&'a [W; 2]; 2],
+    stage2: [&'a [W; 4]; 2],
+    stage3: [&'a [W; 8]; 2],
+}
+
+impl<'a, W: Word> Window<'a, W> {
+    #[inline(always)]
+    fn new(twiddles: &'a Twiddles<W>, group: usize) -> Self {
+        let words = [twiddles.factors(), twiddles.companions()];
+        Self {
+            stage0: [0, 1].map(|k| &words[k].as_chunks().0[group]),
+            stage1: [0, 1].map(|k| &words[k].as_chunks().0[group]),
+            stage2: [0, 1].map(|k| &words[k].as_chunks().0[group]),
+            stage3: [0, 1].map(|k| &words[k].as_chunks().0[group]),
+        }
+    }
+
+    /// Twiddle i of stage l. Constants after inlining.
+    #[inline(always)]
+    fn get(&self, stage: u32, i: usize) -> (W, W) {
+        match stage {
+            0 => (self.stage0[0][i], self.stage0[1][i]),
+            1 => (self.stage1[0][i], self.stage1[1][i]),
+            2 => (self.stage2[0][i], self.stage2[1][i]),
+            _ => (self.stage3[0][i], self.stage3[1][i]),
+        }
+    }
+}
+
+/// The twiddles within vectors of the pairs of one tail: of stage S at index S - 1.
+///
+/// Their lengths are constants after inlining, so that no access is checked.
+#[derive(Clone, Copy)]
+struct Within<'a, W> {
+    stages: [[&'a [W]; 2]; 4],
+}
+
+impl<'a, W: Word> Within<'a, W> {
+    /// Twiddles of `group` for tails of P1 / 2 pairs; P2 = 2 P1 and so on.
+    #[inline(always)]
+    fn new<const P1: usize, const P2: usize, const P3: usize, const P4: usize>(
+        twiddles: &'a Twiddles<W>,
+        group: usize,
+        log_lanes: u32,
+    ) -> Self {
+        let words = [twiddles.factors(), twiddles.companions()];
+        let none: &[W] = &[];
+        let mut stages = [[none; 2]; 4];
+        for k in 0..2 {
+            stages[0][k] = &words[k].as_chunks::<P1>().0[group];
+            stages[1][k] = &words[k].as_chunks::<P2>().0[group];
+            if log_lanes > 2 {
+                stages[2][k] = &words[k].as_chunks::<P3>().0[group];
+            }
+            if log_lanes > 3 {
+                stages[3][k] = &words[k].as_chunks::<P4>().0[group];
+            }
+        }
+        Self { stages }
+    }
+}
+
 /// Any words to the forward range, from `src` if there is one, else in place.
 #[inline(always)]
 fn enter<T: Transform>(t: T, dst: &mut [Block<T>], src: Option<&[T::W]>) {
+    let isa = t.isa();
+    let mut or = isa.zero();
     if let Some(src) = src {
         for (dst, src) in dst.iter_mut().zip(T::L::blocks(src)) {
-            t.isa().store(dst, t.enter(t.isa().load(src)));
+            let x = isa.load(src);
+            isa.store(dst, x);
+            or = isa.or(or, x);
         }
     } else {
+        for block in dst.iter() {
+            or = isa.or(or, isa.load(block));
+        }
+    }
+    if !t.accepts(or) {
         for block in dst {
-            let x = t.isa().load(block);
-            t.isa().store(block, t.enter(x));
+            let x = isa.load(block);
+            isa.store(block, t.enter(x));
         }
     }
 }
@@ -133,22 +221,23 @@ pub fn forward<T: Transform>(
     for c in 0..1usize << log_tails {
         for pass in plan.passes() {
             if c & ((1 << pass.log_tails) - 1) == 0 {
-                let j = (1 << pass.stages_before) + (c >> pass.log_tails);
+                let window =
+                    Window::new(twiddles, (1 << pass.stages_before) + (c >> pass.log_tails));
                 let block = block_of::<T>(blocks, c, pass.log_tails);
                 match pass.log_radix {
-                    2 => forward_pass_2(t, twiddles, block, j),
-                    3 => forward_pass_3(t, twiddles, block, j),
-                    _ if T::L::LOG_RADIX >= 4 => forward_pass_4(t, twiddles, block, j),
+                    2 => forward_pass_2(t, &window, block),
+                    3 => forward_pass_3(t, &window, block),
+                    _ if T::L::LOG_RADIX >= 4 => forward_pass_4(t, &window, block),
                     _ => unreachable!("passes have 2 to LOG_RADIX stages"),
                 }
             }
         }
         let j = (1 << log_tails) + c;
         let block = block_of::<T>(blocks, c, 0);
-        if T::L::LOG_TAIL == 3 {
-            forward_tail_3(t, twiddles, block, j);
-        } else {
-            forward_tail_2(t, twiddles, block, j);
+        match T::L::LOG_TAIL {
+            2 => forward_tail_2(t, twiddles, block, j),
+            3 => forward_tail_3(t, twiddles, block, j),
+            _ => forward_tail_4(t, twiddles, block, j),
         }
     }
 }
@@ -170,26 +259,26 @@ pub fn inverse<T: Transform>(
     for c in 0..1usize << log_tails {
         let r = (2 << log_tails) - 1 - c;
         let block = block_of::<T>(blocks, c, 0);
-        if T::L::LOG_TAIL == 3 {
-            inverse_tail_3(t, twiddles, block, r);
-        } else {
-            inverse_tail_2(t, twiddles, block, r);
+        match T::L::LOG_TAIL {
+            2 => inverse_tail_2(t, twiddles, block, r),
+            3 => inverse_tail_3(t, twiddles, block, r),
+            _ => inverse_tail_4(t, twiddles, block, r),
         }
         for pass in plan.passes().iter().rev() {
             if (c + 1) & ((1 << pass.log_tails) - 1) == 0 {
                 let r = (2 << pass.stages_before) - 1 - (c >> pass.log_tails);
+                let window = Window::new(twiddles, r);
                 let block = block_of::<T>(blocks, c, pass.log_tails);
-                let last = pass.stages_before == 0;
-                match (pass.log_radix, last) {
-                    (2, false) => inverse_pass_2::<T, false>(t, twiddles, block, r),
-                    (2, true) => inverse_pass_2::<T, true>(t, twiddles, block, r),
-                    (3, false) => inverse_pass_3::<T, false>(t, twiddles, block, r),
-                    (3, true) => inverse_pass_3::<T, true>(t, twiddles, block, r),
+                match (pass.log_radix, pass.stages_before == 0) {
+                    (2, false) => inverse_pass_2::<T, false>(t, &window, block),
+                    (2, true) => inverse_pass_2::<T, true>(t, &window, block),
+                    (3, false) => inverse_pass_3::<T, false>(t, &window, block),
+                    (3, true) => inverse_pass_3::<T, true>(t, &window, block),
                     (_, false) if T::L::LOG_RADIX >= 4 => {
-                        inverse_pass_4::<T, false>(t, twiddles, block, r);
+                        inverse_pass_4::<T, false>(t, &window, block);
                     }
                     (_, true) if T::L::LOG_RADIX >= 4 => {
-                        inverse_pass_4::<T, true>(t, twiddles, block, r);
+                        inverse_pass_4::<T, true>(t, &window, block);
                     }
                     _ => unreachable!("passes have 2 to LOG_RADIX stages"),
                 }
@@ -213,9 +302,8 @@ macro_rules! pass {
         #[inline(always)]
         fn $name<T: Transform $(, const $last: bool)?>(
             t: T,
-            twiddles: &Twiddles<T::W>,
+            window: &Window<'_, T::W>,
             block: &mut [Block<T>],
-            group: usize,
         ) {
             let stride = block.len() / $radix;
             let mut parts = block.chunks_exact_mut(stride);
@@ -225,7 +313,7 @@ macro_rules! pass {
             }),*];
             for i in 0..stride {
                 let v = [$(t.isa().load(&parts[$k][i])),*];
-                let v = $stages::<T $(, $last)?>(t, twiddles, v, group);
+                let v = $stages::<T $(, $last)?>(t, window, v, 0, 0);
                 $(t.isa().store(&mut parts[$k][i], v[$k]);)*
             }
         }
@@ -239,25 +327,32 @@ pass!(inverse_pass_2, 4, [0 1 2 3], inverse_4, LAST);
 pass!(inverse_pass_3, 8, [0 1 2 3 4 5 6 7], inverse_8, LAST);
 pass!(inverse_pass_4, 16, [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15], inverse_16, LAST);
 
+/// One butterfly: group i of the window's stage.
 #[inline(always)]
-fn forward_2<T: Transform>(t: T, tw: &Twiddles<T::W>, v: [V<T>; 2], j: usize) -> [V<T>; 2] {
-    let (x, y) = t.forward(v[0], v[1], t.broadcast(tw, j));
-    [x, y]
+fn forward_2<T: Transform>(
+    t: T,
+    window: &Window<'_, T::W>,
+    [x, y]: [V<T>; 2],
+    stage: u32,
+    i: usize,
+) -> [V<T>; 2] {
+    t.forward(x, y, t.broadcast(window.get(stage, i))).into()
 }
 
+/// One butterfly: group i of the window's stage.
 #[inline(always)]
 fn inverse_2<T: Transform, const LAST: bool>(
     t: T,
-    tw: &Twiddles<T::W>,
-    v: [V<T>; 2],
-    r: usize,
+    window: &Window<'_, T::W>,
+    [x, y]: [V<T>; 2],
+    stage: u32,
+    i: usize,
 ) -> [V<T>; 2] {
-    let (x, y) = if LAST {
-        t.finish(v[0], v[1])
+    if LAST {
+        t.finish(x, y).into()
     } else {
-        t.inverse(v[0], v[1], t.broadcast(tw, r))
-    };
-    [x, y]
+        t.inverse(x, y, t.broadcast(window.get(stage, i))).into()
+    }
 }
 
 /// Defines the stages of a radix from those of half the radix.
@@ -267,31 +362,33 @@ macro_rules! stages {
         #[inline(always)]
         fn $forward<T: Transform>(
             t: T,
-            tw: &Twiddles<T::W>,
+            window: &Window<'_, T::W>,
             [$($a,)* $($b),*]: [V<T>; $radix],
-            j: usize,
+            stage: u32,
+            i: usize,
         ) -> [V<T>; $radix] {
-            let w = t.broadcast(tw, j);
+            let w = t.broadcast(window.get(stage, i));
             $(let ($a, $b) = t.forward($a, $b, w);)*
-            let [$($a),*] = $half_forward(t, tw, [$($a),*], 2 * j);
-            let [$($b),*] = $half_forward(t, tw, [$($b),*], 2 * j + 1);
+            let [$($a),*] = $half_forward(t, window, [$($a),*], stage + 1, 2 * i);
+            let [$($b),*] = $half_forward(t, window, [$($b),*], stage + 1, 2 * i + 1);
             [$($a,)* $($b),*]
         }
 
         #[inline(always)]
         fn $inverse<T: Transform, const LAST: bool>(
             t: T,
-            tw: &Twiddles<T::W>,
+            window: &Window<'_, T::W>,
             [$($a,)* $($b),*]: [V<T>; $radix],
-            r: usize,
+            stage: u32,
+            i: usize,
         ) -> [V<T>; $radix] {
-            let [$($a),*] = $half_inverse::<T, false>(t, tw, [$($a),*], 2 * r + 1);
-            let [$($b),*] = $half_inverse::<T, false>(t, tw, [$($b),*], 2 * r);
+            let [$($a),*] = $half_inverse::<T, false>(t, window, [$($a),*], stage + 1, 2 * i + 1);
+            let [$($b),*] = $half_inverse::<T, false>(t, window, [$($b),*], stage + 1, 2 * i);
             if LAST {
                 $(let ($a, $b) = t.finish($a, $b);)*
                 [$($a,)* $($b),*]
             } else {
-                let w = t.broadcast(tw, r);
+                let w = t.broadcast(window.get(stage, i));
                 $(let ($a, $b) = t.inverse($a, $b, w);)*
                 [$($a,)* $($b),*]
             }
@@ -304,21 +401,26 @@ stages!(8, forward_8, forward_4, inverse_8, inverse_4, [a0 a1 a2 a3], [b0 b1 b2 
 stages!(16, forward_16, forward_8, inverse_16, inverse_8,
     [a0 a1 a2 a3 a4 a5 a6 a7], [b0 b1 b2 b3 b4 b5 b6 b7]);
 
-/// Defines the tails over 2^k vectors: the stages between vectors, then those within.
+/// Defines the tails over some vectors: the stages between vectors, then those within.
 macro_rules! tails {
     ($count:literal, $forward:ident, $stages:ident, $inverse:ident, $stages_inverse:ident,
      [$(($k:literal $a:literal $b:literal))*]) => {
         #[inline(always)]
         fn $forward<T: Transform>(
             t: T,
-            tw: &Twiddles<T::W>,
+            twiddles: &Twiddles<T::W>,
             block: &mut [Block<T>],
             j: usize,
         ) {
             let v = [$(t.isa().load(&block[$a]), t.isa().load(&block[$b])),*];
-            let v = $stages(t, tw, v, j);
+            let v = $stages(t, &Window::new(twiddles, j), v, 0, 0);
+            let within = Within::new::<$count, { 2 * $count }, { 4 * $count }, { 8 * $count }>(
+                twiddles,
+                j,
+                T::L::LOG_LANES,
+            );
             $(
-                let (x, y) = forward_pair(t, tw, v[$a], v[$b], $count / 2 * j + $k);
+                let (x, y) = forward_pair(t, &within, v[$a], v[$b], $k);
                 t.isa().store(&mut block[$a], x);
                 t.isa().store(&mut block[$b], y);
             )*
@@ -327,15 +429,21 @@ macro_rules! tails {
         #[inline(always)]
         fn $inverse<T: Transform>(
             t: T,
-            tw: &Twiddles<T::W>,
+            twiddles: &Twiddles<T::W>,
             block: &mut [Block<T>],
             r: usize,
         ) {
+            let within = Within::new::<$count, { 2 * $count }, { 4 * $count }, { 8 * $count }>(
+                twiddles,
+                r,
+                T::L::LOG_LANES,
+            );
             let v = [$({
                 let (x, y) = (t.isa().load(&block[$a]), t.isa().load(&block[$b]));
-                inverse_pair(t, tw, x, y, $count / 2 * r + ($count / 2 - 1 - $k))
+                inverse_pair(t, &within, x, y, $count / 2 - 1 - $k)
             }),*];
-            let v = $stages_inverse::<T, false>(t, tw, [$(v[$k].0, v[$k].1),*], r);
+            let v = [$(v[$k].0, v[$k].1),*];
+            let v = $stages_inverse::<T, false>(t, &Window::new(twiddles, r), v, 0, 0);
             $(
                 t.isa().store(&mut block[$a], v[$a]);
                 t.isa().store(&mut block[$b], v[$b]);
@@ -347,87 +455,74 @@ macro_rules! tails {
 tails!(4, forward_tail_2, forward_4, inverse_tail_2, inverse_4, [(0 0 1) (1 2 3)]);
 tails!(8, forward_tail_3, forward_8, inverse_tail_3, inverse_8,
     [(0 0 1) (1 2 3) (2 4 5) (3 6 7)]);
+tails!(16, forward_tail_4, forward_16, inverse_tail_4, inverse_16,
+    [(0 0 1) (1 2 3) (2 4 5) (3 6 7) (4 8 9) (5 10 11) (6 12 13) (7 14 15)]);
 
-/// The stages within the vectors of a pair; group j covers both.
+/// The stages within the vectors of the tail's pair j.
 #[inline(always)]
 fn forward_pair<T: Transform>(
     t: T,
-    tw: &Twiddles<T::W>,
+    within: &Within<'_, T::W>,
     x: V<T>,
     y: V<T>,
     j: usize,
 ) -> (V<T>, V<T>) {
-    let (x, y) = match T::L::LOG_LANES {
-        4 => {
-            let (x, y) = forward_within::<T, 3, 1>(t, tw, x, y, j);
-            let (x, y) = forward_within::<T, 2, 2>(t, tw, x, y, j);
-            let (x, y) = forward_within::<T, 1, 3>(t, tw, x, y, j);
-            forward_within::<T, 0, 4>(t, tw, x, y, j)
-        }
-        3 => {
-            let (x, y) = forward_within::<T, 2, 1>(t, tw, x, y, j);
-            let (x, y) = forward_within::<T, 1, 2>(t, tw, x, y, j);
-            forward_within::<T, 0, 3>(t, tw, x, y, j)
-        }
+    let v = forward_within::<T, 1>(t, within, (x, y), j);
+    let v = forward_within::<T, 2>(t, within, v, j);
+    let v = match T::L::LOG_LANES {
+        2 => v,
+        3 => forward_within::<T, 3>(t, within, v, j),
         _ => {
-            let (x, y) = forward_within::<T, 1, 1>(t, tw, x, y, j);
-            forward_within::<T, 0, 2>(t, tw, x, y, j)
+            let v = forward_within::<T, 3>(t, within, v, j);
+            forward_within::<T, 4>(t, within, v, j)
         }
     };
-    t.isa().interleave(t.leave(x), t.leave(y))
+    t.isa().interleave(t.leave(v.0), t.leave(v.1))
 }
 
-/// The inverse of [`forward_pair`]; group r covers both vectors.
+/// The inverse of [`forward_pair`]; the pairs are numbered backwards.
 #[inline(always)]
 fn inverse_pair<T: Transform>(
     t: T,
-    tw: &Twiddles<T::W>,
+    within: &Within<'_, T::W>,
     x: V<T>,
     y: V<T>,
     r: usize,
 ) -> (V<T>, V<T>) {
-    let (x, y) = t.isa().deinterleave(x, y);
-    match T::L::LOG_LANES {
-        4 => {
-            let (x, y) = inverse_within::<T, 0, 4>(t, tw, x, y, r);
-            let (x, y) = inverse_within::<T, 1, 3>(t, tw, x, y, r);
-            let (x, y) = inverse_within::<T, 2, 2>(t, tw, x, y, r);
-            inverse_within::<T, 3, 1>(t, tw, x, y, r)
-        }
-        3 => {
-            let (x, y) = inverse_within::<T, 0, 3>(t, tw, x, y, r);
-            let (x, y) = inverse_within::<T, 1, 2>(t, tw, x, y, r);
-            inverse_within::<T, 2, 1>(t, tw, x, y, r)
-        }
+    let v = t.isa().deinterleave_reversed(x, y);
+    let v = match T::L::LOG_LANES {
+        2 => v,
+        3 => inverse_within::<T, 3>(t, within, v, r),
         _ => {
-            let (x, y) = inverse_within::<T, 0, 2>(t, tw, x, y, r);
-            inverse_within::<T, 1, 1>(t, tw, x, y, r)
+            let v = inverse_within::<T, 4>(t, within, v, r);
+            inverse_within::<T, 3>(t, within, v, r)
         }
-    }
+    };
+    let v = inverse_within::<T, 2>(t, within, v, r);
+    inverse_within::<T, 1>(t, within, v, r)
 }
 
-/// One stage between lanes that differ in bit `BIT`; S stages below group j.
+/// Stage S within the vectors of the tail's pair j.
 #[inline(always)]
-fn forward_within<T: Transform, const BIT: u32, const S: u32>(
+fn forward_within<T: Transform, const S: u32>(
     t: T,
-    tw: &Twiddles<T::W>,
-    x: V<T>,
-    y: V<T>,
+    within: &Within<'_, T::W>,
+    (x, y): (V<T>, V<T>),
     j: usize,
 ) -> (V<T>, V<T>) {
-    let (x, y) = t.isa().exchange::<BIT>(x, y);
-    t.forward(x, y, t.spread::<S>(tw, j << S))
+    let (x, y) = t.isa().interleave(x, y);
+    t.forward(x, y, t.repeat::<S>(within.stages[S as usize - 1], j))
 }
 
-/// The inverse of [`forward_within`].
+/// The inverse of [`forward_within`], up to the order of lanes.
 #[inline(always)]
-fn inverse_within<T: Transform, const BIT: u32, const S: u32>(
+fn inverse_within<T: Transform, const S: u32>(
     t: T,
-    tw: &Twiddles<T::W>,
-    x: V<T>,
-    y: V<T>,
+    within: &Within<'_, T::W>,
+    (x, y): (V<T>, V<T>),
     r: usize,
 ) -> (V<T>, V<T>) {
-    let (x, y) = t.inverse(x, y, t.spread_reversed::<S>(tw, r << S));
-    t.isa().exchange::<BIT>(x, y)
+    let (x, y) = t.inverse(x, y, t.repeat::<S>(within.stages[S as usize - 1], r));
+    let (later, earlier) = t.isa().deinterleave(x, y);
+    (earlier, later)
 }
