@@ -27,7 +27,7 @@ def ckks(log_n: int, scale_bits: int, values: list[tuple[float, float]]) -> dict
     coefficients = []
     for k in range(n):
         # Slots of a real polynomial come in conjugate pairs.
-        total = sum((z * mpmath.conj(r) ** k).real for z, r in zip(slots, roots))
+        total = sum((z * mpmath.conj(r) ** k).real for z, r in zip(slots, roots, strict=True))
         coefficients.append(round_half_away(2 * total / n * mpmath.mpf(2) ** scale_bits))
     return {
         "log_n": log_n,
@@ -48,7 +48,7 @@ def bgv(log_n: int, t: int, factor: int, values: list[int]) -> dict[str, Any]:
     padded = [v * factor for v in values] + [0] * (m - len(values))
     coefficients = [0] * n
     for k in range(m):
-        total = sum(v * pow(psi, -e * k, t) for v, e in zip(padded, exponents))
+        total = sum(v * pow(psi, -e * k, t) for v, e in zip(padded, exponents, strict=True))
         c = total * pow(m, -1, t) % t
         coefficients[k * (n // m)] = c - t if c > t // 2 else c
     return {

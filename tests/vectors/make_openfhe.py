@@ -20,7 +20,7 @@ RING = 32
 
 
 def serialized(what: Any) -> dict[str, Any]:
-    """What OpenFHE writes for an object, as Python values."""
+    """Return what OpenFHE writes for an object, as Python values."""
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "object.json")
         fhe.SerializeToFile(path, what, fhe.JSON)
@@ -49,7 +49,9 @@ def interpolate(values: list[int], q: int, root: int) -> list[int]:
     inverse_n = pow(n, -1, q)
     exponents = [2 * int(f"{i:0{bits}b}"[::-1], 2) + 1 for i in range(n)]
     return [
-        sum(v * pow(root, -e * k, q) for v, e in zip(values, exponents)) * inverse_n % q
+        sum(v * pow(root, -e * k, q) for v, e in zip(values, exponents, strict=True))
+        * inverse_n
+        % q
         for k in range(n)
     ]
 
