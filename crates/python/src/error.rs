@@ -99,7 +99,7 @@ pub(crate) fn raise(error: SessionError) -> PyErr {
         SessionError::Compile(_) => DoesNotFitError::new_err(message),
         SessionError::Check(_) => CheckError::new_err(message),
         SessionError::Simulate(_) => SimulationError::new_err(message),
-        SessionError::Wire(_) => FormatError::new_err(message),
+        SessionError::Wire(_) | SessionError::Bundle { .. } => FormatError::new_err(message),
         SessionError::Runtime(RuntimeError::Cancelled { .. }) => {
             PyKeyboardInterrupt::new_err(message)
         }

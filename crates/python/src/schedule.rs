@@ -1,13 +1,14 @@
 //! Schedules for machines.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cyclotron_isa::Traffic;
-use cyclotron_session::{CompileOptions, CompilePhase, MachineSchedule};
+use cyclotron_session::{CompileOptions, CompilePhase, MachineSchedule, Notes};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::raise;
+use crate::error::{FormatError, raise};
 use crate::machine::PyMachine;
 use crate::plan::PyPlan;
 use crate::progress::Callback;
@@ -17,6 +18,7 @@ use crate::progress::Callback;
 #[derive(Debug)]
 pub struct PySchedule {
     pub(crate) schedule: Arc<MachineSchedule>,
+    notes: Notes,
 }
 
 #[pymethods]
@@ -46,6 +48,7 @@ impl PySchedule {
         callback.raised()?;
         Ok(PySchedule {
             schedule: Arc::new(schedule.map_err(raise)?),
+            notes: Notes::new(),
         })
     }
 
@@ -61,9 +64,37 @@ impl PySchedule {
         Ok(dict)
     }
 
+    /// Writes machine, limb program and streams to a text file, with notes.
+    fn save(&self, py: Python<'_>, path: PathBuf, meta: Notes) -> PyResult<()> {
+        py.detach(|| std::fs::write(path, self.schedule.to_text(&meta)))?;
+        Ok(())
+    }
+
+    /// Reads a file that `save` wrote, edited or not.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let read = || {
+            let text = std::fs::read(&path)?;
+            let text = String::from_utf8(text).map_err(|_| {
+                FormatError::new_err(format!("{} is not a text file", path.display()))
+            })?;
+            MachineSchedule::from_text(&text).map_err(raise)
+        };
+        let (schedule, notes) = py.detach(read)?;
+        Ok(PySchedule {
+            schedule: Arc::new(schedule),
+            notes,
+        })
+    }
+
+    /// The notes of the file that it was loaded from.
+    fn meta(&self) -> Notes {
+        self.notes.clone()
+    }
+
     /// Length, bound, traffic and use of the machine, counted from the streams.
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let report = py.detach(|| self.schedule.report());
+        let report = py.detach(|| self.schedule.report()).map_err(raise)?;
         let dict = PyDict::new(py);
         dict.set_item("cycles", report.cycles)?;
         dict.set_item("milliseconds", report.milliseconds)?;

@@ -116,6 +116,12 @@ pub enum SessionError {
         /// What it lacks, and what to change.
         why: String,
     },
+    /// A schedule's file that cannot be used.
+    #[error("schedule file: {why}")]
+    Bundle {
+        /// What is wrong, with the line where there is one.
+        why: String,
+    },
     /// An option with an unknown value.
     #[error("{option} = {value} is not known; use {known}")]
     Option {

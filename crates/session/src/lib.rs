@@ -6,6 +6,7 @@
 //! programs) can be files. Front ends, such as the Python package and a
 //! service, use this crate and nothing below it.
 
+mod bundle;
 mod client;
 mod error;
 mod evaluator;
@@ -17,6 +18,7 @@ mod stored;
 mod target;
 mod values;
 
+pub use bundle::Notes;
 pub use client::Client;
 pub use cyclotron_checker::CheckReport;
 pub use cyclotron_compiler::{LowerBound, Options as CompileOptions, Phase as CompilePhase};

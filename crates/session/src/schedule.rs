@@ -1,9 +1,9 @@
 //! Programs compiled for a machine.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cyclotron_checker::{CheckReport, check};
-use cyclotron_compiler::{Compiled, LowerBound, Options, Phase, compile};
+use cyclotron_compiler::{Compiled, LowerBound, Options, Phase, compile, lower_bound};
 use cyclotron_isa::{FlatProgram, LimbProgram, Schedule, Traffic};
 use cyclotron_machine::{Machine, Resolved};
 use cyclotron_schemes::Parameters;
@@ -27,7 +27,8 @@ pub struct MachineSchedule {
     pub(crate) program: LimbProgram,
     pub(crate) flat: FlatProgram,
     pub(crate) schedule: Schedule,
-    bound: LowerBound,
+    /// Known after compilation, computed on request after loading.
+    pub(crate) bound: OnceLock<LowerBound>,
 }
 
 /// A schedule's length, bound, traffic and use of the machine, counted from its
@@ -93,7 +94,7 @@ impl MachineSchedule {
             program,
             flat,
             schedule,
-            bound,
+            bound: OnceLock::from(bound),
         })
     }
 
@@ -124,13 +125,22 @@ impl MachineSchedule {
     }
 
     /// Counts what the schedule does.
-    #[must_use]
-    pub fn report(&self) -> ScheduleReport {
+    ///
+    /// # Errors
+    /// [`SessionError::Compile`] if the machine cannot execute the program at all.
+    pub fn report(&self) -> Result<ScheduleReport, SessionError> {
+        let bound = match self.bound.get() {
+            Some(bound) => bound.clone(),
+            None => {
+                let bound = lower_bound(&self.flat, &self.resolved)?;
+                self.bound.get_or_init(|| bound).clone()
+            }
+        };
         let counts = count(&self.flat, &self.schedule, &self.resolved, BUCKETS);
-        ScheduleReport {
+        Ok(ScheduleReport {
             cycles: counts.cycles,
             milliseconds: self.resolved.seconds(counts.cycles) * 1e3,
-            bound: self.bound.clone(),
+            bound,
             instructions: self.flat.len() as u64,
             entries: self
                 .schedule
@@ -139,6 +149,6 @@ impl MachineSchedule {
                 .map(|s| s.entries.len() as u64)
                 .sum(),
             counts,
-        }
+        })
     }
 }

@@ -13,7 +13,7 @@ fn graph() -> Graph {
     graph.outputs.push("y".to_owned());
     graph.plains.push(PlainOperand {
         name: "w".to_owned(),
-        values: Some(vec![0.1, -2.5e-300, 3.0]),
+        values: Some(vec![0.0, 0.1, -2.5e-300, 0.0, 0.0, -0.0, 3.0, 0.0]),
         scale_bits: None,
     });
     let file = graph.file("affine.py");
@@ -48,6 +48,10 @@ fn a_text_that_is_no_program_is_refused() {
     for text in texts {
         let none = frame::ParamsHash::NONE;
         let as_program = frame::seal(frame::Kind::Program, none, text);
+        assert!(decode_program(&as_program).is_err());
+        let mut body = (text.len() as u32).to_le_bytes().to_vec();
+        body.extend_from_slice(text);
+        let as_program = frame::seal(frame::Kind::Program, none, &body);
         let error = decode_program(&as_program).unwrap_err();
         assert_eq!(error.code(), "E_INVALID", "{error}");
         let as_limbs = frame::seal(frame::Kind::LimbProgram, none, text);
@@ -73,6 +77,24 @@ fn a_mutated_program_is_refused_or_verified() {
         let bytes = frame::seal(frame::Kind::LimbProgram, frame::ParamsHash::NONE, &mutated);
         if let Ok(program) = decode_limb_program(&bytes) {
             cyclotron_isa::verify(&program).unwrap();
+        }
+    }
+}
+
+#[test]
+fn runs_of_values_that_lie_are_refused() {
+    let sealed = encode_program(&graph());
+    let body = &sealed[frame::HEADER_BYTES..];
+    // The last operand's count, first run and so on stand behind the text.
+    let values = 4 + u32::from_le_bytes(body[..4].try_into().unwrap()) as usize;
+    for at in (values..body.len()).step_by(4) {
+        for lie in [0, 1, 9, u32::MAX] {
+            let mut forged = body.to_vec();
+            forged[at..at + 4].copy_from_slice(&lie.to_le_bytes());
+            let bytes = frame::seal(frame::Kind::Program, frame::ParamsHash::NONE, &forged);
+            if let Ok(graph) = decode_program(&bytes) {
+                assert!(graph.plains[0].values.as_ref().unwrap().len() <= 8);
+            }
         }
     }
 }
