@@ -176,8 +176,8 @@ pub enum Fault {
         /// When it appears.
         cycle: u64,
     },
-    /// The slot was never written.
-    #[error("slot {slot} was never written")]
+    /// Nothing has been written into the slot, or not by this cycle.
+    #[error("slot {slot} holds nothing yet")]
     Unwritten {
         /// The slot.
         slot: u32,
