@@ -124,3 +124,72 @@ fn too_early(slot: u32, read: (u64, u64), write: &Write, name: impl Fn(Class) ->
         write: (write.start, write.end),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(slot: &mut Slot, start: u64, end: u64) -> Result<Class, Fault> {
+        slot.read(3, (start, end), |class| class.to_string())
+    }
+
+    #[test]
+    fn a_read_follows_the_write_chunk_by_chunk() {
+        let written = || {
+            let mut slot = Slot::default();
+            slot.write(3, (10, 20), 7).expect("empty");
+            slot
+        };
+        // Neither start nor end may be earlier than the write's.
+        assert_eq!(read(&mut written(), 10, 20), Ok(7));
+        assert_eq!(read(&mut written(), 12, 20), Ok(7));
+        assert_eq!(read(&mut written(), 10, 30), Ok(7));
+        let early = |slot: &mut Slot, start, end| {
+            matches!(read(slot, start, end), Err(Fault::TooEarly { .. }))
+        };
+        assert!(early(&mut written(), 9, 20));
+        assert!(early(&mut written(), 10, 19));
+        assert!(early(&mut written(), 15, 19));
+        let empty = read(&mut Slot::default(), 0, 5);
+        assert_eq!(empty, Err(Fault::Unwritten { slot: 3 }));
+    }
+
+    #[test]
+    fn a_write_follows_the_reads_chunk_by_chunk() {
+        // A read over 10..20, then a write that is announced later, or before.
+        for (write, legal) in [
+            ((11, 21), true),
+            ((11, 20), false),
+            ((15, 17), false),
+            ((15, 40), true),
+            ((20, 30), true),
+        ] {
+            let mut slot = Slot::holding(1);
+            assert_eq!(read(&mut slot, 10, 20), Ok(1));
+            assert_eq!(slot.write(3, write, 2).is_ok(), legal, "{write:?}");
+            let mut slot = Slot::holding(1);
+            slot.write(3, write, 2).expect("no read yet");
+            assert_eq!(read(&mut slot, 10, 20).is_ok(), legal, "{write:?}");
+        }
+    }
+
+    #[test]
+    fn writes_do_not_cross() {
+        for (second, legal) in [
+            ((11, 21), true),
+            ((10, 21), false),
+            ((11, 20), false),
+            ((9, 19), true),
+            ((9, 20), false),
+            ((5, 30), false),
+            ((12, 18), false),
+        ] {
+            let mut slot = Slot::default();
+            slot.write(3, (10, 20), 1).expect("empty");
+            let result = slot.write(3, second, 2);
+            assert_eq!(result.is_ok(), legal, "{second:?}: {result:?}");
+            let last = if second.0 > 10 { 2 } else { 1 };
+            assert!(!legal || slot.last() == Some(last));
+        }
+    }
+}

@@ -135,3 +135,80 @@ impl<'a> Contents<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cyclotron_isa::testing::TestRng;
+
+    use super::*;
+
+    const WORDS: u32 = 8;
+
+    /// The definition: word by word, the last write that is there.
+    fn expected(writes: &[Write], read: &Read) -> Vec<NodeId> {
+        let time = |start: u64, span: u32, i: u32| {
+            start * u64::from(WORDS) + u64::from(span) * u64::from(i)
+        };
+        let word = |i: u32| {
+            let now = time(read.start, read.span, i);
+            let there = writes.iter().filter(|w| w.location == read.location);
+            let there = there.map(|w| (time(w.start, w.span, i), w.start, w.end(), w.node));
+            let latest = there.filter(|(written, ..)| *written <= now).max();
+            latest.map_or(UNWRITTEN, |(.., node)| node)
+        };
+        (0..WORDS).map(word).collect()
+    }
+
+    fn words(seen: &Seen) -> Vec<NodeId> {
+        match seen {
+            Seen::Whole(node) => vec![*node; WORDS as usize],
+            Seen::Pieces(pieces) => {
+                let words = |p: &Piece| vec![p.node; (p.to - p.from) as usize];
+                pieces.iter().flat_map(words).collect()
+            }
+        }
+    }
+
+    #[test]
+    fn reads_see_words_as_defined() {
+        let mut rng = TestRng::new(2);
+        let (mut whole, mut mixed) = (0, 0);
+        for _ in 0..2000 {
+            let mut graph = Graph::new(2);
+            for node in 0..rng.below(12) {
+                let write = Write {
+                    location: rng.below(2) as u32,
+                    start: rng.below(60),
+                    span: rng.below(24) as u32,
+                    node: 2 + node as u32,
+                };
+                // Which of two equal writes stays is not defined.
+                let same = |w: &Write| {
+                    (w.location, w.start, w.span) == (write.location, write.start, write.span)
+                };
+                if !graph.writes.iter().any(same) {
+                    graph.writes.push(write);
+                }
+            }
+            for _ in 0..6 {
+                graph.reads.push(Read {
+                    location: rng.below(2) as u32,
+                    start: rng.below(80),
+                    span: rng.below(24) as u32,
+                    stream: 0,
+                    entry: 0,
+                });
+            }
+            let (contents, reads) = Contents::new(&mut graph, WORDS as usize);
+            for read in reads {
+                let seen = contents.seen(read);
+                assert_eq!(words(&seen), expected(contents.writes, read), "{read:?}");
+                match seen {
+                    Seen::Whole(_) => whole += 1,
+                    Seen::Pieces(_) => mixed += 1,
+                }
+            }
+        }
+        assert!(whole > 1000 && mixed > 1000, "{whole} {mixed}");
+    }
+}

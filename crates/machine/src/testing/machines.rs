@@ -21,17 +21,7 @@ pub fn random_resolved(seed: u64, log_n: u32) -> Resolved {
         net_reads: 1 + rng.index(2) as u16,
         net_writes: 1 + rng.index(2) as u16,
     };
-    let bank_slots = if rng.chance(50) { 2 } else { 12 };
-    let banks = (0..2 + rng.index(9))
-        .map(|i| Bank {
-            group: (i % groups) as u16,
-            slots: 3 + rng.index(bank_slots) as u16,
-            latency: 1 + rng.index(3) as u32,
-            reads: 1 + rng.index(2) as u16,
-            writes: 1 + rng.index(2) as u16,
-            single_port: rng.chance(20),
-        })
-        .collect();
+    let banks = random_banks(&mut rng, groups);
     let all_groups: Vec<u16> = (0..groups as u16).collect();
     let mut kinds = vec![XbarKind::BankToCluster, XbarKind::ClusterToBank];
     if rng.chance(70) {
@@ -78,6 +68,31 @@ pub fn random_resolved(seed: u64, log_n: u32) -> Resolved {
         xbars,
         channels,
     }
+}
+
+fn random_banks(rng: &mut TestRng, groups: usize) -> Vec<Bank> {
+    let bank_slots = if rng.chance(50) { 2 } else { 12 };
+    (0..2 + rng.index(9))
+        .map(|i| {
+            let single_port = rng.chance(20);
+            let mut ports = || {
+                if single_port {
+                    1
+                } else {
+                    1 + rng.index(2) as u16
+                }
+            };
+            let (reads, writes) = (ports(), ports());
+            Bank {
+                group: (i % groups) as u16,
+                slots: 3 + rng.index(bank_slots) as u16,
+                latency: 1 + rng.index(3) as u32,
+                reads,
+                writes,
+                single_port,
+            }
+        })
+        .collect()
 }
 
 type Units = (Vec<UnitKind>, [Option<OpTiming>; Op::ALL.len()]);
