@@ -158,14 +158,19 @@ def machine_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     bound = f"{report['lower_bound_cycles']:,} cycles"
     if report.get("bound_resource"):
         bound += f" ({report['bound_resource']})"
-    traffic = report["traffic_bytes"]
-    classes = ", ".join(f"{k} {terminal.bytes_text(v)}" for k, v in traffic.items() if v)
     return [
         *rows,
         ("machine time", f"{report['cycles']:,} cycles, {report['milliseconds']:.4f} ms"),
         ("lower bound", f"{bound}; schedule / bound = {report['schedule_over_bound']:.3f}"),
-        ("off-chip traffic", classes),
+        ("off-chip traffic", traffic_text(report["traffic_bytes"])),
     ]
+
+
+def traffic_text(traffic: dict[str, float]) -> str:
+    """Return off-chip traffic on one line: the total, then the classes that have any."""
+    classes = {k: v for k, v in traffic.items() if k != "total" and v}
+    shown = ", ".join(f"{k.replace('_', ' ')} {terminal.bytes_text(v)}" for k, v in classes.items())
+    return f"{terminal.bytes_text(sum(classes.values()))}: {shown}"
 
 
 def seconds_text(seconds: dict[str, float]) -> str:
