@@ -26,8 +26,8 @@ are zero throughout.
 *Dense layer of 10.* Group k of one plaintext vector holds row k, k < 10. Seven
 rotate-and-adds within groups leave score k in slot ``128 k``.
 
-Both sums are taken one level lower than the compiler would: there is precision
-to spare, and rotations cost less there.
+The sum over groups is taken one level lower than the compiler would: there is
+precision to spare, and rotations cost less there.
 
 That is 6 relinearizations and 15 rotations, by powers of two only, where the
 published packing has 2 and 279; no masks, and no slot ever holds garbage that
@@ -60,7 +60,8 @@ GROUP, GROUPS, REACH = 128, 64, 3
 POSITIONS, MAPS, HIDDEN, CLASSES = 169, 5, 100, 10
 #: Scales (bits) of the encrypted pixels, the convolution's weights and those of the last layer.
 INPUT_BITS, CONV_BITS, LAST_BITS = 25, 5, 22
-#: Wished of the scores, relative to twice the largest score of the calibration images.
+#: What 12 standard deviations of a score's error may be of twice the largest score of the
+#: calibration images: 2^-6.7 = 1 %. Measured errors are below 0.1 %.
 PRECISION_BITS = 6.7
 #: Images that magnitudes are measured on.
 CALIBRATION_IMAGES = 16
@@ -95,7 +96,7 @@ def lola_mnist(weights: Mapping[str, Floats]) -> Program:
 
     activated = hidden * hidden
     scores = activated * plain(pack_dense2(weights["dense2"]), scale_bits=LAST_BITS)
-    scores = scores.rescale().inner_sum(GROUP)
+    scores = scores.inner_sum(GROUP)
     scores = scores + spread(weights["dense2_bias"])
     p.Output(take(scores, range(0, CLASSES * GROUP, GROUP)), name="scores")
     return p
