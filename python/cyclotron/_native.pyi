@@ -5,10 +5,33 @@ releases the interpreter lock, so a progress thread keeps running.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+__all__ = [
+    "CheckError",
+    "Ciphertext",
+    "Client",
+    "CyclotronError",
+    "DoesNotFitError",
+    "EvaluationKeys",
+    "Evaluator",
+    "FormatError",
+    "Graph",
+    "KeyMismatchError",
+    "Machine",
+    "MachineError",
+    "ParameterError",
+    "Parameters",
+    "Plan",
+    "ProgramError",
+    "Schedule",
+    "SimulationError",
+    "__version__",
+    "doctor",
+]
 
 __version__: str
 
@@ -22,6 +45,7 @@ class FormatError(CyclotronError): ...
 class CheckError(CyclotronError): ...
 class SimulationError(CyclotronError): ...
 
+@final
 class Graph:
     def __new__(
         cls, name: str, scheme: str, log_n: int, plaintext_modulus: int | None
@@ -52,6 +76,7 @@ class Graph:
     @staticmethod
     def from_bytes(data: bytes) -> Graph: ...
 
+@final
 class Machine:
     name: str
     hash: str
@@ -61,6 +86,7 @@ class Machine:
     def shipped() -> list[str]: ...
     def summary(self) -> dict[str, Any]: ...
 
+@final
 class Parameters:
     @staticmethod
     def choose(
@@ -80,6 +106,7 @@ class Parameters:
     @staticmethod
     def from_bytes(data: bytes) -> Parameters: ...
 
+@final
 class Plan:
     @staticmethod
     def lower(
@@ -94,6 +121,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]: ...
     def text(self) -> str: ...
 
+@final
 class Client:
     @staticmethod
     def generate(parameters: Parameters, seed: bytes | None) -> Client: ...
@@ -106,6 +134,7 @@ class Client:
     @staticmethod
     def from_bytes(data: bytes) -> Client: ...
 
+@final
 class EvaluationKeys:
     size_bytes: int
     hash: str
@@ -113,6 +142,7 @@ class EvaluationKeys:
     @staticmethod
     def from_bytes(data: bytes) -> EvaluationKeys: ...
 
+@final
 class Ciphertext:
     level: int
     scale_bits: float
@@ -121,6 +151,7 @@ class Ciphertext:
     def from_bytes(data: bytes) -> Ciphertext: ...
     def limbs(self) -> list[tuple[int, int, int, NDArray[Any]]]: ...
 
+@final
 class Evaluator:
     def __new__(
         cls,
@@ -141,9 +172,10 @@ class Evaluator:
         schedule: Schedule,
         inputs: dict[str, Ciphertext],
         plains: dict[str, NDArray[Any]],
-        progress: Callable[[str, float], None] | None,
+        progress: Callable[[str, float], None] | None = None,
     ) -> tuple[dict[str, Ciphertext], dict[str, Any]]: ...
 
+@final
 class Schedule:
     @staticmethod
     def compile(
