@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -213,3 +217,24 @@ def test_progress_is_called_and_may_raise(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("== schedule", "== nothing"))
     with pytest.raises(native.FormatError, match="line"):
         native.Schedule.load(str(path))
+
+
+def test_an_interrupt_abandons_a_run() -> None:
+    made = native.Graph("long", "bgv", 13, 65537)
+    x = made.node("input", [], "user.py", 1, name="x")
+    for _ in range(400):
+        x = made.node("rotate", [x], "user.py", 2, steps=1)
+    made.node("output", [x], "user.py", 3, name="y")
+    secure = LITERAL | {"log_n": 13, "log_q": [31, 31, 31, 31]}
+    chosen = native.Parameters.from_literal(json.dumps(secure), None)
+    plan = native.Plan.lower(made, chosen, machine=None, keyswitch="hybrid")
+    client = native.Client.generate(chosen, bytes(32))
+    evaluator = native.Evaluator(chosen, client.evaluation_keys(plan), 1, "scalar")
+    inputs = client.encrypt(plan, {"x": np.arange(8)})
+    threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        evaluator.run(plan, inputs, {})
+    interrupted = time.monotonic() - start
+    # To the end it takes some seconds.
+    assert interrupted < 2

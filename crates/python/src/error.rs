@@ -3,6 +3,7 @@
 //! All derive from `CyclotronError`. A `ProgramError` about the user's line has
 //! the attributes `file` and `line`.
 
+use cyclotron_compiler::CompileError;
 use cyclotron_isa::ExecuteError;
 use cyclotron_lower::LowerError;
 use cyclotron_program::ProgramError as GraphError;
@@ -77,6 +78,7 @@ pub(crate) fn raise(error: SessionError) -> PyErr {
             program_error(inner, message)
         }
         SessionError::Isa(_)
+        | SessionError::Compile(CompileError::Program(_))
         | SessionError::Execute(ExecuteError::Program(_))
         | SessionError::Runtime(RuntimeError::Execute(ExecuteError::Program(_))) => {
             ProgramError::new_err(message)

@@ -1,7 +1,9 @@
 //! The side that computes.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cyclotron_ring::Simd;
 use cyclotron_session::{Context, Evaluator, RunStats, SessionError, Simulated};
@@ -12,7 +14,7 @@ use crate::arrays;
 use crate::error::{CyclotronError, raise};
 use crate::parameters::PyParameters;
 use crate::plan::PyPlan;
-use crate::progress::Callback;
+use crate::progress::{Callback, interruptible};
 use crate::schedule::{self, PySchedule};
 use crate::stored::{PyCiphertext, PyEvaluationKeys, ciphertexts, named};
 
@@ -60,7 +62,8 @@ impl PyEvaluator {
             .map_err(raise)
     }
 
-    /// Evaluates a program on the CPU; returns the outputs and what it took.
+    /// Evaluates a program on the CPU; returns the outputs and what it took. An
+    /// interrupt abandons it.
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -69,8 +72,15 @@ impl PyEvaluator {
         plains: &Bound<'py, PyDict>,
     ) -> PyResult<(Outputs, Bound<'py, PyDict>)> {
         let (inputs, plains) = (ciphertexts(inputs)?, arrays::named_values(plains)?);
-        let run = || self.evaluator.run(&plan.plan, &inputs, &plains, None);
-        let (outputs, stats) = py.detach(run).map_err(raise)?;
+        let run = |stop: &AtomicBool| {
+            let watch = |_| match stop.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            };
+            self.evaluator
+                .run(&plan.plan, &inputs, &plains, Some(&watch))
+        };
+        let (outputs, stats) = interruptible(py, run)?.map_err(raise)?;
         Ok((named(outputs), stats_dict(py, &stats)?))
     }
 

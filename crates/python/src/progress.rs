@@ -1,7 +1,8 @@
-//! Progress callbacks into Python.
+//! Progress callbacks into Python, and interrupts from it.
 
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
@@ -68,4 +69,40 @@ impl Callback {
             .unwrap_or_else(PoisonError::into_inner);
         state.raised.map_or(Ok(()), Err)
     }
+}
+
+/// An interrupt is noticed after so long.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Does work on another thread while this one, which may be the one that gets
+/// Python's signals, looks out for them. A signal that raises sets the flag
+/// that the work is given, and is raised once the work has returned.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let stop = &AtomicBool::new(false);
+    py.detach(|| {
+        std::thread::scope(|scope| {
+            let (done, finished) = mpsc::channel();
+            let worker = scope.spawn(move || {
+                // Dropped at the end, also by a panic: that ends the loop below.
+                let _done: mpsc::Sender<()> = done;
+                work(stop)
+            });
+            let mut raised = None;
+            while finished.recv_timeout(SIGNAL_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
+                if raised.is_none()
+                    && let Err(signal) = Python::attach(|py| py.check_signals())
+                {
+                    stop.store(true, Ordering::Relaxed);
+                    raised = Some(signal);
+                }
+            }
+            let result = worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            raised.map_or(Ok(result), Err)
+        })
+    })
 }

@@ -19,7 +19,7 @@ use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 use cyclotron_isa::text::Bundle;
-use cyclotron_isa::{FlatProgram, LimbProgram};
+use cyclotron_isa::{FlatProgram, LimbProgram, Schedule};
 use cyclotron_lower::{InputUse, OutputUse, PlainEncoding, PlainUse};
 use cyclotron_machine::Machine;
 use cyclotron_program::Graph;
@@ -34,6 +34,9 @@ const OWN: &str = "cyclotron.";
 const PARAMETERS: &str = "cyclotron.parameters";
 const PROGRAM: &str = "cyclotron.program";
 const INTERFACE: &str = "cyclotron.interface";
+
+/// So many instructions are expanded however short the schedule is.
+const UNQUESTIONED_INSTRUCTIONS: u64 = 1 << 24;
 
 /// Notes of the user: names and texts.
 pub type Notes = BTreeMap<String, String>;
@@ -74,6 +77,7 @@ impl MachineSchedule {
         } = Bundle::parse(text).map_err(|error| bundle(error.to_string()))?;
         let machine = Machine::from_toml(&machine_toml, "machine of the schedule")?;
         let resolved = machine.resolve(program.log_n)?;
+        check_size(&program, &schedule)?;
         let flat = FlatProgram::new(&program)?;
         let mut note = |name: &str| {
             let missing = || bundle(format!("the note `{name}` is missing; compile it again"));
@@ -100,6 +104,22 @@ impl MachineSchedule {
 
 fn bundle(why: String) -> SessionError {
     SessionError::Bundle { why }
+}
+
+/// A short text can call procedures so often that their instructions fill the
+/// memory. A schedule has an entry, and more, for each that it executes.
+fn check_size(program: &LimbProgram, schedule: &Schedule) -> Result<(), SessionError> {
+    let entries: usize = schedule
+        .streams
+        .iter()
+        .map(|stream| stream.entries.len())
+        .sum();
+    let instructions = program.instruction_count();
+    if instructions <= UNQUESTIONED_INSTRUCTIONS.max(4 * entries as u64) {
+        return Ok(());
+    }
+    let why = format!("its {entries} entries cannot execute {instructions} instructions");
+    Err(bundle(why))
 }
 
 /// The limb program must be over the parameters' ring and primes.
