@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,28 @@ def test_compile_check_simulate(cyclotron: Command, tmp_path: Path) -> None:
     assert found["limbs_identical_to_cpu"] is True
     assert found["outputs_match_twin"] is True
     assert found["cycles"] == made["cycles"]
+
+
+@pytest.mark.parametrize("edit", ["cycle", "address", "dropped load", "moduli"])
+def test_an_edited_schedule_is_caught(cyclotron: Command, tmp_path: Path, edit: str) -> None:
+    words = ("compile", "matvec", "--param", "n=4096", "--param", "rows=1", "--on", "f1")
+    cyclotron(*words, "-o", "good.schedule")
+    lines = (tmp_path / "good.schedule").read_text().splitlines()
+    load = next(i for i, line in enumerate(lines) if re.match(r"@\d+ load ", line))
+    if edit == "cycle":
+        cycle = int(re.findall(r"@(\d+)", lines[load + 1])[0])
+        lines[load + 1] = lines[load + 1].replace(f"@{cycle}", f"@{cycle - 1}")
+    elif edit == "address":
+        lines[load] = re.sub(r"bank(\d+)$", lambda m: f"bank{int(m[1]) ^ 1}", lines[load])
+    elif edit == "dropped load":
+        del lines[load]
+    else:
+        del lines[next(i for i, line in enumerate(lines) if line.startswith("modul"))]
+    (tmp_path / "edited.schedule").write_text("\n".join(lines) + "\n")
+    for command in ("check", "simulate"):
+        done = cyclotron(command, "edited.schedule")
+        assert done.code in ((2,) if edit == "moduli" else (1,)), done.out + done.err
+        assert "Traceback" not in done.err
 
 
 def test_explain_covers_every_node(cyclotron: Command) -> None:
@@ -181,8 +204,6 @@ def not_a_program():
 def test_wrong_use_is_one_clear_error(
     cyclotron: Command, tmp_path: Path, words: str, code: int, pattern: str
 ) -> None:
-    import re
-
     (tmp_path / "bad.py").write_text(BAD_PROGRAM)
     (tmp_path / "broken.py").write_text("x = 1\ndef f(:\n")
     (tmp_path / "failing.py").write_text("1 / 0\n")

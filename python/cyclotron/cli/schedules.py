@@ -77,19 +77,16 @@ def simulate_command(options: argparse.Namespace) -> int:
     schedule = load(options.schedule)
     origin = _read_origin(options.schedule, schedule)
     with watch("setup"):
+        try:
+            settings = _settings(options, origin)
+            param = json.loads(origin["param"])
+            parameters = _native.Parameters.from_bytes(base64.b64decode(origin["parameters"]))
+        except (ValueError, TypeError, KeyError) as error:
+            raise FormatError(f"{options.schedule} has damaged options: {error}") from None
         workload = run.workload_of(origin["program"], options.data or _path(origin["data"]))
-        program = workload.build(json.loads(origin["param"]))
+        program = workload.build(param)
         samples, data_seed = run.samples_of(workload, program, options)
-        settings = Options(
-            on=origin["on"],
-            overlays=tuple(json.loads(origin["overlays"])),
-            seed=options.seed,
-            threads=options.threads,
-            keyswitch=origin["keyswitch"] or None,
-            allow_insecure=origin["allow_insecure"] or None,
-        )
     with watch("compile"), progress.phase("lowering to limb instructions"):
-        parameters = _native.Parameters.from_bytes(base64.b64decode(origin["parameters"]))
         compiled = lower(program, settings, workload.calibration(program), parameters)
         _same_program(options.schedule, origin, compiled)
     compiled = Compiled(**{**vars(compiled), "schedule": schedule})
@@ -121,10 +118,6 @@ def _origin(compiled: Compiled, options: argparse.Namespace, settings: Options) 
         "program": options.program,
         "param": json.dumps(dict(options.param)),
         "data": "" if options.data is None else str(options.data),
-        "on": settings.on,
-        "overlays": json.dumps(settings.overlays),
-        "keyswitch": settings.keyswitch or "",
-        "allow_insecure": settings.allow_insecure or "",
         "options": json.dumps(asdict(settings)),
         "parameters": base64.b64encode(compiled.parameters.to_bytes()).decode(),
         "program_hash": compiled.graph.hash(),
@@ -134,11 +127,17 @@ def _origin(compiled: Compiled, options: argparse.Namespace, settings: Options) 
 
 def _read_origin(path: Path, schedule: _native.Schedule) -> dict[str, str]:
     origin = schedule.meta()
-    needed = ("program", "param", "data", "on", "overlays", "keyswitch", "allow_insecure")
-    for key in (*needed, "parameters", "program_hash"):
+    for key in ("program", "param", "data", "options", "parameters", "program_hash"):
         if key not in origin:
             raise FormatError(f"{path} does not say its {key}; compile it again")
     return origin
+
+
+def _settings(options: argparse.Namespace, origin: dict[str, str]) -> Options:
+    """Return the options that the schedule was compiled with, but the seed and threads of now."""
+    stored = json.loads(origin["options"])
+    now = {"seed": options.seed, "threads": options.threads, "overlays": tuple(stored["overlays"])}
+    return Options(**{**stored, **now})
 
 
 def _same_program(path: Path, origin: dict[str, str], compiled: Compiled) -> None:
