@@ -4,10 +4,10 @@
 //!
 //! Evaluations: index i holds the value at `psi^(2 brv(i) + 1)`, so its new
 //! value is the old one at `psi^(k (2 brv(i) + 1))`: index `brv(h)` with
-//! `h = k brv(i) + (k - 1)/2 mod N`. Split i into a block number and four bits
-//! of lane: the lane's bits are the *top* bits of brv(i), so the low bits of h,
-//! and with them the block that is read, depend on i's block only. Whole
-//! blocks of 16 move, permuted inside in one of 16 ways.
+//! `h = k brv(i) + (k - 1)/2 mod N`. Split i into a block number and the bits
+//! of a lane: the lane's bits are the *top* bits of brv(i), so the low bits of
+//! h, and with them the block that is read, depend on i's block only. Whole
+//! blocks of L lanes move, permuted inside in one of L ways.
 
 use crate::modulus::Modulus;
 use crate::twiddles::reverse_bits;
@@ -19,29 +19,53 @@ const LANES: usize = 1 << LANE_BITS;
 /// In evaluation domain, for degree `dst.len()`, a power of two, at least 16.
 pub fn evaluations<W: Word>(k: u32, dst: &mut [W], src: &[W]) {
     let block_bits = dst.len().ilog2() - LANE_BITS;
-    let k = k as usize;
-    let lanes = lane_permutations(k);
+    let permutations: Vec<u8> = lane_permutations(k, LANE_BITS).map(|x| x as u8).collect();
+    let (permutations, _) = permutations.as_chunks::<LANES>();
     let (src, _) = src.as_chunks::<LANES>();
     let (dst, _) = dst.as_chunks_mut::<LANES>();
     for (block, dst) in dst.iter_mut().enumerate() {
-        let h = k * reverse_bits(block, block_bits) + (k - 1) / 2;
-        let low = h & ((1 << block_bits) - 1);
-        let permutation = &lanes[(h >> block_bits) % LANES];
-        let src = &src[reverse_bits(low, block_bits)];
-        for (dst, &lane) in dst.iter_mut().zip(permutation) {
-            *dst = src[usize::from(lane) % LANES];
+        let (from, top) = source_block(k, block, block_bits);
+        for (dst, &lane) in dst.iter_mut().zip(&permutations[top % LANES]) {
+            *dst = src[from][usize::from(lane) % LANES];
         }
     }
 }
 
-/// Entry `[c][lane]`: the lane that is read where the block contributes c to
-/// the top four bits of h.
-fn lane_permutations(k: usize) -> [[u8; LANES]; LANES] {
-    std::array::from_fn(|c| {
-        std::array::from_fn(|lane| {
-            let top = (c + k * reverse_bits(lane, LANE_BITS)) % LANES;
-            reverse_bits(top, LANE_BITS) as u8
-        })
+/// The block that block number `block` of 2^`block_bits` reads, and what it
+/// adds to the top bits of h.
+#[inline(always)]
+pub fn source_block(k: u32, block: usize, block_bits: u32) -> (usize, usize) {
+    let k = k as usize;
+    let h = k * reverse_short(block, block_bits) + (k - 1) / 2;
+    let low = h & ((1 << block_bits) - 1);
+    (reverse_short(low, block_bits), h >> block_bits)
+}
+
+/// The reversal of up to 16 bits, by table: two for every block must be quick.
+#[inline(always)]
+fn reverse_short(x: usize, bits: u32) -> usize {
+    let (low, high) = (REVERSED[x % 256], REVERSED[x / 256 % 256]);
+    (usize::from(low) << 8 | usize::from(high)) >> (16 - bits)
+}
+
+/// Every byte with its bits reversed.
+const REVERSED: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).reverse_bits();
+        byte += 1;
+    }
+    table
+};
+
+/// For each addend c to the top bits of h, from 0, the lanes that are read.
+pub fn lane_permutations(k: u32, lane_bits: u32) -> impl Iterator<Item = usize> {
+    let lanes = 1usize << lane_bits;
+    (0..lanes * lanes).map(move |at| {
+        let (c, lane) = (at / lanes, at % lanes);
+        let top = (c + k as usize * reverse_bits(lane, lane_bits)) % lanes;
+        reverse_bits(top, lane_bits)
     })
 }
 

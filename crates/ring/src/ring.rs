@@ -10,9 +10,9 @@ use crate::primes::is_prime;
 use crate::simd::Simd;
 use crate::word::Word;
 
-/// Words per tile of a base conversion: a tile of every source stays in cache
-/// while all destinations read it.
-const TILE: usize = 512;
+/// Bytes that the tiles of all sources of a base conversion may take together:
+/// they stay in the first-level cache while all destinations read them.
+const TILES_BYTES: usize = 24 << 10;
 
 /// Limb arithmetic at one degree N for a list of primes, numbered from 0.
 ///
@@ -226,15 +226,21 @@ impl<W: Word> Ring<W> {
         let columns: Vec<Vec<u64>> = (0..dsts.len())
             .map(|j| {
                 let column = matrix[j.min(matrix.len())..].iter().step_by(dsts.len());
-                let modulus = self.arithmetic(dst_moduli[j]);
-                column.map(|&c| modulus.reduce(c)).collect()
+                let limb = self.limb(dst_moduli[j]);
+                column.map(|&c| limb.prepare(c)).collect()
             })
             .collect();
-        for at in (0..self.n()).step_by(TILE) {
-            let end = (at + TILE).min(self.n());
+        let mut tiles = Vec::with_capacity(srcs.len());
+        let tile_words = TILES_BYTES / (srcs.len().max(1) * size_of::<W>());
+        let tile_words = 1 << tile_words.clamp(64, 1024).ilog2();
+        for at in (0..self.n()).step_by(tile_words) {
+            let tile = at..(at + tile_words).min(self.n());
+            tiles.clear();
+            tiles.extend(srcs.iter().map(|src| &src[tile.clone()]));
+            let below_2_52 = tiles.iter().all(|tile| all_below_2_52(tile));
             for ((dst, &m), column) in dsts.iter_mut().zip(dst_moduli).zip(&columns) {
-                self.limb(m)
-                    .dot_constants(&mut dst[at..end], srcs, at, column);
+                let dst = &mut dst[tile.clone()];
+                self.limb(m).dot_constants(dst, &tiles, column, below_2_52);
             }
         }
     }
@@ -245,7 +251,11 @@ impl<W: Word> Ring<W> {
     /// Also if k is even.
     pub fn aut_eval(&self, k: u32, dst: &mut [W], src: &[W]) {
         self.check(&[dst, src]);
-        automorphism::evaluations(self.exponent(k), dst, src);
+        let k = self.exponent(k);
+        match self.limbs.first() {
+            Some(limb) => limb.permute(dst, src, k),
+            None => automorphism::evaluations(k, dst, src),
+        }
     }
 
     /// The automorphism x -> x^k in coefficient domain.
@@ -284,6 +294,11 @@ impl<W: Word> std::fmt::Debug for Ring<W> {
             .field("moduli", &moduli)
             .finish()
     }
+}
+
+/// Whether no word has a bit above the 52 that some kernels multiply.
+fn all_below_2_52<W: Word>(words: &[W]) -> bool {
+    W::BITS <= 52 || words.iter().fold(0, |or, word| or | word.to_u64()) >> 52 == 0
 }
 
 fn check_prime<W: Word>(q: u64, log_n: u32) -> Result<(), RingError> {

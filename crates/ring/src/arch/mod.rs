@@ -14,6 +14,7 @@ pub mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 
+use crate::automorphism;
 use crate::modulus::Modulus;
 use crate::simd::Simd;
 use crate::word::Word;
@@ -84,10 +85,22 @@ pub trait Backend<W: Word>: Send + Sync {
         scalar::inner_product::dot(self.modulus(), dst, pairs);
     }
 
-    /// `sum_i srcs[i] constants[i]` over the words from index `at` on, as many
-    /// as `dst` has; sources any words, constants canonical.
-    fn dot_constants(&self, dst: &mut [W], srcs: &[&[W]], at: usize, constants: &[u64]) {
-        scalar::inner_product::dot_constants(self.modulus(), dst, srcs, at, constants);
+    /// Any integer c in the form in which [`Backend::dot_constants`] takes it.
+    fn prepare(&self, c: u64) -> u64 {
+        self.modulus().reduce(c)
+    }
+
+    /// `sum_i srcs[i] constants[i]`, constants as prepared; sources any words,
+    /// but below 2^52 if `below_2_52`. Slices may be tiles of limbs: as long as
+    /// a multiple of 64 words, or whole limbs.
+    fn dot_constants(&self, dst: &mut [W], srcs: &[&[W]], constants: &[u64], below_2_52: bool) {
+        let _ = below_2_52;
+        scalar::inner_product::dot_constants(self.modulus(), dst, srcs, constants);
+    }
+
+    /// The automorphism x -> x^k, `k < 2N` odd, in evaluation domain; any words.
+    fn permute(&self, dst: &mut [W], src: &[W], k: u32) {
+        automorphism::evaluations(k, dst, src);
     }
 }
 

@@ -98,7 +98,7 @@ fn paths_agree<W: Word>() {
 }
 
 fn products_are_negacyclic<W: Word>() {
-    let (log_n, n) = (8, 256);
+    let (log_n, n) = (10, 1024);
     let primes = primes_for::<W>(log_n);
     for ring in rings::<W>(log_n, &primes) {
         for (m, &q) in primes.iter().enumerate() {

@@ -72,6 +72,9 @@ impl Lanes<u32> for Avx2 {
         fn interleave(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
             interleave_within_halves(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b))
         }
+        fn permute(self, v: __m256i, lanes: __m256i) -> __m256i {
+            _mm256_permutevar8x32_epi32(v, lanes)
+        }
         fn deinterleave(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
             even_and_odd(
                 _mm256_permute2x128_si256::<0x20>(a, b),
@@ -112,11 +115,17 @@ impl Lanes32 for Avx2 {
         fn upper(self, even: __m256i, odd: __m256i) -> __m256i {
             _mm256_blend_epi32::<0b1010_1010>(_mm256_srli_epi64::<32>(even), odd)
         }
-        fn lower(self, even: __m256i, odd: __m256i) -> __m256i {
-            _mm256_blend_epi32::<0b1010_1010>(even, _mm256_slli_epi64::<32>(odd))
+        fn splat64(self, pair: u64) -> __m256i {
+            _mm256_set1_epi64x(pair as i64)
         }
         fn add64(self, a: __m256i, b: __m256i) -> __m256i {
             _mm256_add_epi64(a, b)
+        }
+        fn sub64(self, a: __m256i, b: __m256i) -> __m256i {
+            _mm256_sub_epi64(a, b)
+        }
+        fn shift_right<const BITS: u32>(self, a: __m256i) -> __m256i {
+            _mm256_srl_epi64(a, _mm_cvtsi32_si128(BITS as i32))
         }
         fn mul_low32_low(self, a: __m256i, b: __m256i) -> __m256i {
             mul_epu32_opaque(a, b)

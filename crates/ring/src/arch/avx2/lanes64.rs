@@ -68,6 +68,12 @@ impl Lanes<u64> for Avx2 {
         fn interleave(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
             halves(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b))
         }
+        fn permute(self, v: __m256i, lanes: __m256i) -> __m256i {
+            // Lane i of 64 bits is the lanes 2i and 2i + 1 of 32 bits.
+            let even = _mm256_shuffle_epi32::<0b10_10_00_00>(_mm256_slli_epi64::<1>(lanes));
+            let halves = _mm256_or_si256(even, _mm256_set1_epi64x(1 << 32));
+            _mm256_permutevar8x32_epi32(v, halves)
+        }
         fn deinterleave(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
             let (low, high) = halves(a, b);
             (_mm256_unpacklo_epi64(low, high), _mm256_unpackhi_epi64(low, high))

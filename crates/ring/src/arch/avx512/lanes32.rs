@@ -4,7 +4,9 @@ use std::arch::x86_64::*;
 
 use super::Avx512;
 use crate::arch::intrinsics;
-use crate::arch::vector::lanes::{Lanes, Lanes32, deinterleave_indices, interleave_indices};
+use crate::arch::vector::lanes::{
+    HalfSums, Lanes, Lanes32, add_products, deinterleave_indices, interleave_indices,
+};
 
 const LANES: usize = 16;
 
@@ -79,6 +81,9 @@ impl<const IFMA: bool> Lanes<u32> for Avx512<IFMA> {
                 permute2(a, b, &const { interleave_indices(true) }),
             )
         }
+        fn permute(self, v: __m512i, lanes: __m512i) -> __m512i {
+            _mm512_permutexvar_epi32(lanes, v)
+        }
         fn deinterleave(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
             (
                 permute2(a, b, &const { deinterleave_indices(false, false) }),
@@ -110,15 +115,25 @@ impl<const IFMA: bool> Lanes<u32> for Avx512<IFMA> {
 }
 
 impl<const IFMA: bool> Lanes32 for Avx512<IFMA> {
+    /// With IFMA, a factor times 2^20 puts the halves of a product into the halves that the
+    /// instructions split at.
+    const LOWER_SHIFT: u32 = if IFMA { 20 } else { 0 };
+
     intrinsics! {
         fn upper(self, even: __m512i, odd: __m512i) -> __m512i {
             _mm512_mask_shuffle_epi32::<0b11_11_01_01>(odd, 0x5555, even)
         }
-        fn lower(self, even: __m512i, odd: __m512i) -> __m512i {
-            _mm512_mask_shuffle_epi32::<0b10_10_00_00>(even, 0xaaaa, odd)
+        fn splat64(self, pair: u64) -> __m512i {
+            _mm512_set1_epi64(pair as i64)
         }
         fn add64(self, a: __m512i, b: __m512i) -> __m512i {
             _mm512_add_epi64(a, b)
+        }
+        fn sub64(self, a: __m512i, b: __m512i) -> __m512i {
+            _mm512_sub_epi64(a, b)
+        }
+        fn shift_right<const BITS: u32>(self, a: __m512i) -> __m512i {
+            _mm512_srli_epi64::<BITS>(a)
         }
         fn mul_low32_low(self, a: __m512i, b: __m512i) -> __m512i {
             mul_epu32_opaque(a, b)
@@ -130,7 +145,46 @@ impl<const IFMA: bool> Lanes32 for Avx512<IFMA> {
             let sum = _mm512_add_epi32(a, b);
             _mm512_mask_sub_epi32(sum, _mm512_cmplt_epu32_mask(sum, b), sum, q)
         }
+        fn accumulate(self, sums: Sums, a: __m512i, b: __m512i) -> Sums {
+            if IFMA {
+                // Bits 52 and above of a factor are ignored.
+                let scaled_odd = _mm512_andnot_si512(
+                    _mm512_set1_epi64((1 << 20) - 1),
+                    _mm512_srli_epi64::<12>(b),
+                );
+                let sums = madd(sums, 0, _mm512_maskz_mov_epi32(0x5555, a), _mm512_slli_epi64::<20>(b));
+                madd(sums, 1, _mm512_srli_epi64::<32>(a), scaled_odd)
+            } else {
+                let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
+                add_products(self, sums, _mm512_mul_epu32(a, b), odd)
+            }
+        }
+        fn accumulate_constant(self, sums: Sums, a: __m512i, c: __m512i) -> Sums {
+            if IFMA {
+                let sums = madd(sums, 0, _mm512_maskz_mov_epi32(0x5555, a), c);
+                madd(sums, 1, _mm512_srli_epi64::<32>(a), c)
+            } else {
+                let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), c);
+                add_products(self, sums, _mm512_mul_epu32(a, c), odd)
+            }
+        }
     }
+}
+
+type Sums = HalfSums<__m512i>;
+
+/// Adds the halves of 52-bit products to the sums of even (0) or odd (1) lanes.
+///
+/// # Safety
+/// The processor must have AVX-512 IFMA.
+#[inline(always)]
+unsafe fn madd(mut sums: Sums, odd: usize, a: __m512i, b: __m512i) -> Sums {
+    // SAFETY: the caller has AVX-512 IFMA.
+    unsafe {
+        sums.upper[odd] = _mm512_madd52hi_epu64(sums.upper[odd], a, b);
+        sums.lower[odd] = _mm512_madd52lo_epu64(sums.lower[odd], a, b);
+    }
+    sums
 }
 
 /// Picks from the 32 words of a and b.

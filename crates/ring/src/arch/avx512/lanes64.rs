@@ -74,6 +74,9 @@ impl<const IFMA: bool> Lanes<u64> for Avx512<IFMA> {
                 permute2(a, b, &const { interleave_indices(true) }),
             )
         }
+        fn permute(self, v: __m512i, lanes: __m512i) -> __m512i {
+            _mm512_permutexvar_epi64(lanes, v)
+        }
         fn deinterleave(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
             (
                 permute2(a, b, &const { deinterleave_indices(false, false) }),
@@ -128,6 +131,9 @@ impl Ifma for Avx512<true> {
         }
         fn shift_right<const BITS: u32>(self, a: __m512i) -> __m512i {
             _mm512_srli_epi64::<BITS>(a)
+        }
+        fn shift_right_signed<const BITS: u32>(self, a: __m512i) -> __m512i {
+            _mm512_srai_epi64::<BITS>(a)
         }
         fn sub_if_bit(self, a: __m512i, mask: __m512i, b: __m512i) -> __m512i {
             _mm512_mask_sub_epi64(a, _mm512_test_epi64_mask(a, mask), a, b)

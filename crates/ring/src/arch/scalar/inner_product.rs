@@ -19,20 +19,13 @@ pub fn dot<W: Word>(modulus: &Modulus, dst: &mut [W], pairs: &[Pair<'_, W>]) {
     }
 }
 
-/// `sum_i srcs[i] constants[i]` over the words from index `at` on, as many as
-/// `dst` has; sources any words, constants canonical.
-pub fn dot_constants<W: Word>(
-    modulus: &Modulus,
-    dst: &mut [W],
-    srcs: &[&[W]],
-    at: usize,
-    constants: &[u64],
-) {
+/// `sum_i srcs[i] constants[i]`; sources any words, constants canonical.
+pub fn dot_constants<W: Word>(modulus: &Modulus, dst: &mut [W], srcs: &[&[W]], constants: &[u64]) {
     for (index, dst) in dst.iter_mut().enumerate() {
         let products = srcs
             .iter()
             .zip(constants)
-            .map(|(src, &c)| u128::from(src[at + index].to_u64()) * u128::from(c));
+            .map(|(src, &c)| u128::from(src[index].to_u64()) * u128::from(c));
         *dst = W::from_u64(sum(modulus, products));
     }
 }

@@ -2,18 +2,20 @@
 
 use crate::arch::avx2::Avx2;
 use crate::arch::avx512::Avx512;
-use crate::arch::scalar;
 use crate::arch::vector::full32::{self, Full32};
 use crate::arch::vector::ifma52::{self, Ifma52};
-use crate::arch::vector::lanes::{Ifma, Isa, Kernel, Lanes32, Lanes64};
+use crate::arch::vector::lanes::{Ifma, Isa, Kernel, Lanes, Lanes32, Lanes64};
 use crate::arch::vector::lazy32::{self, Lazy32};
 use crate::arch::vector::pointwise::{self, Pointwise};
 use crate::arch::vector::shoup64::{self, Shoup64};
 use crate::arch::vector::transform::{self, Transform, log_n_min};
 use crate::arch::{Backend, Pair};
+use crate::automorphism::lane_permutations;
+use crate::limb_buf::LimbBuf;
 use crate::modulus::Modulus;
 use crate::simd::Simd;
 use crate::twiddles::Twiddles;
+use crate::word::Word;
 
 /// Defines kernels with their operands, each a call of one generic function.
 macro_rules! kernels {
@@ -48,8 +50,10 @@ kernels! {
     Dot<P: Pointwise>(dst: &'a mut [P::W], pairs: &'a [Pair<'a, P::W>])
         = pointwise::dot;
     DotConstants<P: Pointwise>(
-        dst: &'a mut [P::W], srcs: &'a [&'a [P::W]], at: usize, constants: &'a [u64]
+        dst: &'a mut [P::W], srcs: &'a [&'a [P::W]], constants: &'a [u64], below_2_52: bool
     ) = pointwise::dot_constants;
+    Permute<P: Pointwise>(dst: &'a mut [P::W], src: &'a [P::W], k: u32, lanes: &'a [P::W])
+        = pointwise::permute;
 }
 
 /// A back end of one prime: an arithmetic for its transforms and one for the
@@ -118,17 +122,29 @@ impl<T: Transform, P: Pointwise<W = T::W>> Backend<T::W> for Vector<T, P> {
     }
 
     fn dot(&self, dst: &mut [T::W], pairs: &[Pair<'_, T::W>]) {
-        if pairs.len() > P::TERMS_MAX {
-            return scalar::inner_product::dot(&self.modulus, dst, pairs);
-        }
         self.pointwise.isa().run(Dot(self.pointwise, (dst, pairs)));
     }
 
-    fn dot_constants(&self, dst: &mut [T::W], srcs: &[&[T::W]], at: usize, constants: &[u64]) {
-        if srcs.len() > P::TERMS_MAX {
-            return scalar::inner_product::dot_constants(&self.modulus, dst, srcs, at, constants);
-        }
-        let kernel = DotConstants(self.pointwise, (dst, srcs, at, constants));
+    fn prepare(&self, c: u64) -> u64 {
+        P::prepare(&self.modulus, c)
+    }
+
+    fn dot_constants(
+        &self,
+        dst: &mut [T::W],
+        srcs: &[&[T::W]],
+        constants: &[u64],
+        below_2_52: bool,
+    ) {
+        let kernel = DotConstants(self.pointwise, (dst, srcs, constants, below_2_52));
+        self.pointwise.isa().run(kernel);
+    }
+
+    fn permute(&self, dst: &mut [T::W], src: &[T::W], k: u32) {
+        let lanes: LimbBuf<T::W> = lane_permutations(k, P::L::LOG_LANES)
+            .map(|lane| T::W::from_u64(lane as u64))
+            .collect();
+        let kernel = Permute(self.pointwise, (dst, src, k, &lanes));
         self.pointwise.isa().run(kernel);
     }
 }
@@ -138,7 +154,10 @@ pub fn for_u32(simd: Simd, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backe
     match simd {
         Simd::Scalar => None,
         Simd::Avx2 => word32(Avx2::new()?, modulus, log_n),
-        Simd::Avx512 => word32(Avx512::<false>::new()?, modulus, log_n),
+        Simd::Avx512 => match Avx512::<true>::new() {
+            Some(isa) => word32(isa, modulus, log_n),
+            None => word32(Avx512::<false>::new()?, modulus, log_n),
+        },
     }
 }
 
@@ -153,7 +172,11 @@ pub fn for_u64(simd: Simd, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backe
     }
 }
 
-fn word32<L: Lanes32>(isa: L, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backend<u32>>> {
+pub(super) fn word32<L: Lanes32>(
+    isa: L,
+    modulus: Modulus,
+    log_n: u32,
+) -> Option<Box<dyn Backend<u32>>> {
     if log_n < log_n_min::<u32, L>() || modulus.value() == 2 {
         return None;
     }
@@ -180,7 +203,11 @@ fn word32<L: Lanes32>(isa: L, modulus: Modulus, log_n: u32) -> Option<Box<dyn Ba
     }))
 }
 
-fn word64<L: Lanes64>(isa: L, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backend<u64>>> {
+pub(super) fn word64<L: Lanes64>(
+    isa: L,
+    modulus: Modulus,
+    log_n: u32,
+) -> Option<Box<dyn Backend<u64>>> {
     if log_n < log_n_min::<u64, L>() {
         return None;
     }
@@ -195,7 +222,11 @@ fn word64<L: Lanes64>(isa: L, modulus: Modulus, log_n: u32) -> Option<Box<dyn Ba
     }))
 }
 
-fn word52<L: Ifma>(isa: L, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backend<u64>>> {
+pub(super) fn word52<L: Ifma>(
+    isa: L,
+    modulus: Modulus,
+    log_n: u32,
+) -> Option<Box<dyn Backend<u64>>> {
     let suits = (Ifma52::<L>::ABOVE..Ifma52::<L>::BELOW).contains(&modulus.value());
     if !suits || log_n < log_n_min::<u64, L>() {
         return None;

@@ -21,17 +21,22 @@
 //! a word that the factor 2^32 takes to `ab mod q`.
 //!
 //! # Sums of products
-//! The halves of the 64-bit products are summed apart: up to 2^32 of them fit
-//! 64 bits. With the sums H of upper and L of lower halves,
-//! `sum = (H + (L >> 32)) 2^32 + (L mod 2^32)`; its three 32-bit digits are
-//! multiplied by 2^64, 2^32 and 1 and added.
+//! The halves of the 64-bit products are summed apart. With the sums H of upper
+//! and L of lower halves (L's carry added to H) the total is `H 2^32 + L`, and
+//! `H < k 2^32` for k products. Two steps of Montgomery's reduction divide it by
+//! 2^64: with `t = L q^-1 mod 2^32`, `H' = H - hi(t q)` in `(-q, k 2^32)`; with
+//! `t' = H' q^-1 mod 2^32`, `r = floor(H' / 2^32) - hi(t' q)` in `[-q, k)`.
+//! `r mod 2^32` plus q carries exactly where r is negative, because
+//! `k + q <= 2^32`: `q <= 2^32 - 255` (q = 1 mod 2N, N >= 128) and `k <= 128`.
+//! And `k <= q`, so the result is canonical. The factor 2^64 is restored by a
+//! multiplication or, where one operand is a constant, by that constant.
 //!
 //! # References
 //! Montgomery, "Modular multiplication without trial division", Math. Comp. 44
 //! (1985); Seiler, "Faster AVX2 optimized NTT multiplication for Ring-LWE
 //! lattice cryptography", ePrint 2018/039.
 
-use crate::arch::vector::lanes::Lanes32;
+use crate::arch::vector::lanes::{HalfSums, Lanes32};
 use crate::arch::vector::pointwise::Pointwise;
 use crate::arch::vector::transform::Transform;
 use crate::modulus::Modulus;
@@ -47,14 +52,14 @@ pub struct Factor32<V> {
 /// Arithmetic modulo a prime below 2^32.
 #[derive(Clone, Copy)]
 pub struct Full32<L: Lanes32> {
-    pub(super) isa: L,
-    pub(super) q: L::V,
+    isa: L,
+    q: L::V,
     /// `q^-1 mod 2^32`
     q_inverse: L::V,
     /// 1, 2^32 and 2^64 as factors.
     powers: [Factor32<L::V>; 3],
     /// `1/N` and the last twiddle of the inverse.
-    pub(super) last: [Factor32<L::V>; 2],
+    last: [Factor32<L::V>; 2],
     /// `q > 2^31`: a word is below 2q.
     near_top: bool,
 }
@@ -98,7 +103,7 @@ impl<L: Lanes32> Full32<L> {
 
     /// `hi(x w1)` and `hi(t q)`: their difference is `x w mod q`.
     #[inline(always)]
-    pub(super) fn mul_halves(self, x: L::V, w: Factor32<L::V>) -> (L::V, L::V) {
+    fn mul_halves(self, x: L::V, w: Factor32<L::V>) -> (L::V, L::V) {
         let isa = self.isa;
         let x_odd = isa.high32(x);
         let (even, odd) = (isa.mul_low32(x, w.even[0]), isa.mul_low32(x_odd, w.odd[0]));
@@ -130,9 +135,25 @@ impl<L: Lanes32> Full32<L> {
         self.isa.sub_mod(high, quotient, self.q)
     }
 
+    /// `r` of the module's documentation in the upper half of each pair.
+    #[inline(always)]
+    fn divide_by_2_64(self, upper: L::V, lower: L::V) -> L::V {
+        let isa = self.isa;
+        let lower = if L::LOWER_SHIFT == 20 {
+            isa.shift_right::<20>(lower)
+        } else {
+            lower
+        };
+        let t = isa.mul_low32_low(lower, self.q_inverse);
+        let carried = isa.add64(upper, isa.high32(lower));
+        let rest = isa.sub64(carried, isa.high32(isa.mul_low32(t, self.q)));
+        let t = isa.mul_low32_low(rest, self.q_inverse);
+        isa.sub64(rest, isa.mul_low32(t, self.q))
+    }
+
     /// `x mod q`, for any word x.
     #[inline(always)]
-    pub(super) fn reduce(self, x: L::V) -> L::V {
+    fn reduce(self, x: L::V) -> L::V {
         if self.near_top {
             self.isa.sub_if_ge(x, self.q)
         } else {
@@ -215,20 +236,14 @@ impl<L: Lanes32> Transform for Full32<L> {
     }
 }
 
-/// Sums of the upper and of the lower halves of products, even and odd lanes.
-#[derive(Clone, Copy)]
-pub struct Sum32<V> {
-    upper: [V; 2],
-    lower: [V; 2],
-}
-
 impl<L: Lanes32> Pointwise for Full32<L> {
     type W = u32;
     type L = L;
     type F = Factor32<L::V>;
-    type Sum = Sum32<L::V>;
+    type Sum = HalfSums<L::V>;
+    type Constant = L::V;
 
-    const TERMS_MAX: usize = 1 << 31;
+    const TERMS_MAX: usize = 128;
 
     #[inline(always)]
     fn isa(self) -> L {
@@ -268,9 +283,19 @@ impl<L: Lanes32> Pointwise for Full32<L> {
     }
 
     #[inline(always)]
-    fn zero(self) -> Self::Sum {
+    fn accepts(self, _or: L::V) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn narrow(self, x: L::V) -> L::V {
+        x
+    }
+
+    #[inline(always)]
+    fn empty(self) -> Self::Sum {
         let zero = self.isa.zero();
-        Sum32 {
+        HalfSums {
             upper: [zero; 2],
             lower: [zero; 2],
         }
@@ -278,34 +303,34 @@ impl<L: Lanes32> Pointwise for Full32<L> {
 
     #[inline(always)]
     fn accumulate(self, sum: Self::Sum, a: L::V, b: L::V) -> Self::Sum {
-        let isa = self.isa;
-        let even = isa.mul_low32(a, b);
-        let odd = isa.mul_low32(isa.high32(a), isa.high32(b));
-        Sum32 {
-            upper: [
-                isa.add64(sum.upper[0], isa.high32(even)),
-                isa.add64(sum.upper[1], isa.high32(odd)),
-            ],
-            lower: [
-                isa.add64(sum.lower[0], isa.low32(even)),
-                isa.add64(sum.lower[1], isa.low32(odd)),
-            ],
-        }
+        self.isa.accumulate(sum, a, b)
     }
 
     #[inline(always)]
-    fn finish_sum(self, sum: Self::Sum) -> L::V {
+    fn finish_products(self, sum: Self::Sum) -> L::V {
+        self.mul_by(self.finish_constants(sum), self.powers[2])
+    }
+
+    fn prepare(modulus: &Modulus, c: u64) -> u64 {
+        modulus.reduce_wide(u128::from(modulus.reduce(c)) << 64) << L::LOWER_SHIFT
+    }
+
+    #[inline(always)]
+    fn constant(self, c: u64) -> L::V {
+        self.isa.splat64(c)
+    }
+
+    #[inline(always)]
+    fn accumulate_constant(self, sum: Self::Sum, a: L::V, c: L::V) -> Self::Sum {
+        self.isa.accumulate_constant(sum, a, c)
+    }
+
+    #[inline(always)]
+    fn finish_constants(self, sum: Self::Sum) -> L::V {
         let isa = self.isa;
-        let even = isa.add64(sum.upper[0], isa.high32(sum.lower[0]));
-        let odd = isa.add64(sum.upper[1], isa.high32(sum.lower[1]));
-        let digits = [
-            isa.lower(sum.lower[0], sum.lower[1]),
-            isa.lower(even, odd),
-            isa.upper(even, odd),
-        ];
-        let low = self.mul_by(digits[0], self.powers[0]);
-        let middle = self.mul_by(digits[1], self.powers[1]);
-        let high = self.mul_by(digits[2], self.powers[2]);
-        self.add_mod(self.add_mod(low, middle), high)
+        let even = self.divide_by_2_64(sum.upper[0], sum.lower[0]);
+        let odd = self.divide_by_2_64(sum.upper[1], sum.lower[1]);
+        let r = isa.upper(even, odd);
+        isa.sub_if_ge(isa.add(r, self.q), self.q)
     }
 }

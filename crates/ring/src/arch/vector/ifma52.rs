@@ -23,11 +23,24 @@
 //! whether a vector exceeds 52 bits, which no residue of these primes does,
 //! and reduce it only then.
 //!
-//! # Products of two vectors, and their sums
-//! A product is `H 2^52 + L` with 52-bit H and L; both are accumulated apart in
-//! 64 bits, where 2^12 of them fit. L times 1 and H times 2^52, as factors, are
-//! below 2q each, so their sum is below `4q < 2^52` and may also be computed
-//! modulo 2^52.
+//! # Products of two vectors
+//! A product is `H 2^52 + L` with 52-bit H and L. L times 1 and H times 2^52,
+//! as factors, are below 2q each, so their sum is below `4q < 2^52` and may
+//! also be computed modulo 2^52.
+//!
+//! # Sums of products
+//! H and L are summed apart in 64 bits (L's carry is added to H at the end);
+//! `H < k 2^52` for k products. Two steps of Montgomery's reduction divide the
+//! total by 2^104: with `t = L q^-1 mod 2^52`, `H' = H - hi(t q)` in
+//! `(-q, k 2^52)`, hi the upper 52 bits; with `t' = H' q^-1 mod 2^52`,
+//! `r = floor(H' / 2^52) - hi(t' q)` in `[-q, k)`; q is added where r is
+//! negative. `k <= 2^10` keeps all below 2^63 and k below q. The factor 2^104
+//! is restored by a multiplication or, where one operand is a constant, by
+//! that constant.
+//!
+//! # References
+//! Montgomery, "Modular multiplication without trial division", Math. Comp. 44
+//! (1985).
 
 use crate::arch::vector::lanes::Ifma;
 use crate::arch::vector::pointwise::Pointwise;
@@ -57,6 +70,8 @@ pub struct Ifma52<L: Ifma> {
     half: L::V,
     /// `floor(2^64 / q)`
     mu: L::V,
+    /// `q^-1 mod 2^52`
+    q_inverse: L::V,
     /// 1, 2^52 and 2^104 as factors.
     powers: [Factor52<L::V>; 3],
     /// `1/N` and the last twiddle of the inverse.
@@ -87,6 +102,7 @@ impl<L: Ifma> Ifma52<L> {
             above: isa.splat(u64::MAX << 52),
             half: isa.splat(1 << 51),
             mu: isa.splat(((1u128 << 64) / u128::from(q)) as u64),
+            q_inverse: isa.splat(inverse_mod_2_52(q)),
             powers: [
                 factor(1),
                 factor(modulus.reduce(1 << 52)),
@@ -124,7 +140,7 @@ impl<L: Ifma> Ifma52<L> {
 
     /// Words below 2^52 with the residues of a and b.
     #[inline(always)]
-    fn narrow(self, a: L::V, b: L::V) -> (L::V, L::V) {
+    fn narrow_both(self, a: L::V, b: L::V) -> (L::V, L::V) {
         if self.isa.any_bit(self.isa.or(a, b), self.above) {
             (self.reduce_lazy(a), self.reduce_lazy(b))
         } else {
@@ -241,8 +257,9 @@ impl<L: Ifma> Pointwise for Ifma52<L> {
     type L = L;
     type F = Factor52<L::V>;
     type Sum = Sum52<L::V>;
+    type Constant = L::V;
 
-    const TERMS_MAX: usize = 1 << 12;
+    const TERMS_MAX: usize = 1 << 10;
 
     #[inline(always)]
     fn isa(self) -> L {
@@ -266,29 +283,39 @@ impl<L: Ifma> Pointwise for Ifma52<L> {
 
     #[inline(always)]
     fn mul_factor(self, a: L::V, c: Self::F) -> L::V {
-        let (a, _) = self.narrow(a, a);
+        let (a, _) = self.narrow_both(a, a);
         self.correct(self.mul_lazy(a, c))
     }
 
     #[inline(always)]
     fn mul(self, a: L::V, b: L::V) -> L::V {
-        let (a, b) = self.narrow(a, b);
+        let (a, b) = self.narrow_both(a, b);
         let low = self.isa.madd_low(self.isa.zero(), a, b);
         let high = self.isa.madd_high(self.isa.zero(), a, b);
         self.correct_4q(self.fold(low, high))
     }
 
     #[inline(always)]
-    fn zero(self) -> Self::Sum {
+    fn accepts(self, or: L::V) -> bool {
+        !self.isa.any_bit(or, self.above)
+    }
+
+    #[inline(always)]
+    fn narrow(self, x: L::V) -> L::V {
+        self.reduce_lazy(x)
+    }
+
+    #[inline(always)]
+    fn empty(self) -> Self::Sum {
+        let zero = self.isa.zero();
         Sum52 {
-            low: self.isa.zero(),
-            high: self.isa.zero(),
+            low: zero,
+            high: zero,
         }
     }
 
     #[inline(always)]
     fn accumulate(self, sum: Self::Sum, a: L::V, b: L::V) -> Self::Sum {
-        let (a, b) = self.narrow(a, b);
         Sum52 {
             low: self.isa.madd_low(sum.low, a, b),
             high: self.isa.madd_high(sum.high, a, b),
@@ -296,12 +323,43 @@ impl<L: Ifma> Pointwise for Ifma52<L> {
     }
 
     #[inline(always)]
-    fn finish_sum(self, sum: Self::Sum) -> L::V {
-        let isa = self.isa;
-        let high = isa.add(sum.high, isa.shift_right::<52>(sum.low));
-        let rest = self.fold(isa.and(sum.low, self.mask), isa.and(high, self.mask));
-        let top = self.mul_lazy(isa.shift_right::<52>(high), self.powers[2]);
-        let rest = isa.sub_if_ge(rest, self.two_q);
-        self.correct_4q(isa.add(rest, top))
+    fn finish_products(self, sum: Self::Sum) -> L::V {
+        self.correct(self.mul_lazy(self.finish_constants(sum), self.powers[2]))
     }
+
+    fn prepare(modulus: &Modulus, c: u64) -> u64 {
+        modulus.mul(modulus.reduce(c), modulus.reduce_wide(1 << 104))
+    }
+
+    #[inline(always)]
+    fn constant(self, c: u64) -> L::V {
+        self.isa.splat(c)
+    }
+
+    #[inline(always)]
+    fn accumulate_constant(self, sum: Self::Sum, a: L::V, c: L::V) -> Self::Sum {
+        self.accumulate(sum, a, c)
+    }
+
+    #[inline(always)]
+    fn finish_constants(self, sum: Self::Sum) -> L::V {
+        let isa = self.isa;
+        let zero = isa.zero();
+        let t = isa.madd_low(zero, sum.low, self.q_inverse);
+        let carried = isa.add(sum.high, isa.shift_right::<52>(sum.low));
+        let rest = isa.sub(carried, isa.madd_high(zero, t, self.q));
+        let t = isa.madd_low(zero, rest, self.q_inverse);
+        let floor = isa.shift_right_signed::<52>(rest);
+        let r = isa.sub(floor, isa.madd_high(zero, t, self.q));
+        isa.sub_if_ge(isa.add(r, self.q), self.q)
+    }
+}
+
+/// `q^-1 mod 2^52` for odd q, by Newton's iteration: each step doubles the
+/// correct bits, and q itself is right to 3.
+fn inverse_mod_2_52(q: u64) -> u64 {
+    let inverse = (0..5).fold(q, |x, _| {
+        x.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(x)))
+    });
+    inverse & ((1 << 52) - 1)
 }

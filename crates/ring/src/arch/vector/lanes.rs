@@ -58,6 +58,8 @@ pub trait Lanes<W: Word>: Isa {
     fn repeat<const S: u32>(self, words: &[W], group: usize) -> Self::V;
     /// `a_0 b_0 a_1 b_1 ...` over both results.
     fn interleave(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
+    /// Lane i holds lane `lanes[i]` of `v`.
+    fn permute(self, v: Self::V, lanes: Self::V) -> Self::V;
     /// The inverse of [`Lanes::interleave`].
     fn deinterleave(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
     /// The same with the lanes of both results in reverse order.
@@ -76,14 +78,31 @@ pub trait Lanes<W: Word>: Isa {
     fn low32(self, a: Self::V) -> Self::V;
 }
 
+/// Sums of 64-bit products of 32-bit words, for even and for odd lanes: of their
+/// upper halves, and of their lower halves times 2^[`Lanes32::LOWER_SHIFT`].
+#[derive(Clone, Copy)]
+pub struct HalfSums<V> {
+    /// Sums of the upper halves.
+    pub upper: [V; 2],
+    /// Sums of the lower halves, scaled.
+    pub lower: [V; 2],
+}
+
 /// Vectors of 32-bit words, also seen as 64-bit pairs.
 pub trait Lanes32: Lanes<u32> {
+    /// See [`HalfSums`].
+    const LOWER_SHIFT: u32 = 0;
+
     /// From pairs: the upper halves, even lanes from `even`, odd lanes from `odd`.
     fn upper(self, even: Self::V, odd: Self::V) -> Self::V;
-    /// From pairs: the lower halves, even lanes from `even`, odd lanes from `odd`.
-    fn lower(self, even: Self::V, odd: Self::V) -> Self::V;
+    /// All pairs equal.
+    fn splat64(self, pair: u64) -> Self::V;
     /// Sum of pairs as 64-bit integers.
     fn add64(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Difference of pairs as 64-bit integers.
+    fn sub64(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Pairs shifted right by `BITS`.
+    fn shift_right<const BITS: u32>(self, a: Self::V) -> Self::V;
     /// The same as [`Lanes::mul_low32`], for products of which only the lower 32 bits are used:
     /// hidden from the compiler, which would take a slower 64-bit multiplication instead.
     fn mul_low32_low(self, a: Self::V, b: Self::V) -> Self::V;
@@ -91,6 +110,45 @@ pub trait Lanes32: Lanes<u32> {
     fn mul_low(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a + b`, minus q where the addition carries.
     fn add_carry_mod(self, a: Self::V, b: Self::V, q: Self::V) -> Self::V;
+
+    /// Adds the products `a b`; at most 2^12 fit.
+    #[inline(always)]
+    fn accumulate(self, sums: HalfSums<Self::V>, a: Self::V, b: Self::V) -> HalfSums<Self::V> {
+        let odd = self.mul_low32(self.high32(a), self.high32(b));
+        add_products(self, sums, self.mul_low32(a, b), odd)
+    }
+
+    /// Adds the products `a c`, given pairs `c 2^LOWER_SHIFT`; at most 2^12 fit.
+    #[inline(always)]
+    fn accumulate_constant(
+        self,
+        sums: HalfSums<Self::V>,
+        a: Self::V,
+        c: Self::V,
+    ) -> HalfSums<Self::V> {
+        let odd = self.mul_low32(self.high32(a), c);
+        add_products(self, sums, self.mul_low32(a, c), odd)
+    }
+}
+
+/// Adds the halves of products, unscaled.
+#[inline(always)]
+pub fn add_products<L: Lanes32>(
+    isa: L,
+    sums: HalfSums<L::V>,
+    even: L::V,
+    odd: L::V,
+) -> HalfSums<L::V> {
+    HalfSums {
+        upper: [
+            isa.add64(sums.upper[0], isa.high32(even)),
+            isa.add64(sums.upper[1], isa.high32(odd)),
+        ],
+        lower: [
+            isa.add64(sums.lower[0], isa.low32(even)),
+            isa.add64(sums.lower[1], isa.low32(odd)),
+        ],
+    }
 }
 
 /// Vectors of 64-bit words.
@@ -111,6 +169,8 @@ pub trait Ifma: Lanes<u64> {
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a >> BITS`.
     fn shift_right<const BITS: u32>(self, a: Self::V) -> Self::V;
+    /// `a >> BITS` as a signed integer, rounded down.
+    fn shift_right_signed<const BITS: u32>(self, a: Self::V) -> Self::V;
     /// `a - b` where a has a bit of `mask`, else a.
     fn sub_if_bit(self, a: Self::V, mask: Self::V, b: Self::V) -> Self::V;
 }

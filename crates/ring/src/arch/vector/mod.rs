@@ -14,6 +14,8 @@
 //! instruction set of the one function per kernel that [`lanes::Isa::run`]
 //! calls. For the same reason hot code has no closures.
 
+#[cfg(test)]
+mod agreement;
 pub mod backend;
 pub mod full32;
 pub mod ifma52;

@@ -2,6 +2,7 @@
 
 use crate::arch::Pair;
 use crate::arch::vector::lanes::Lanes;
+use crate::automorphism;
 use crate::modulus::Modulus;
 use crate::word::Word;
 
@@ -17,6 +18,8 @@ pub trait Pointwise: Copy + Send + Sync + 'static {
     type F: Copy;
     /// A sum of products that is not reduced yet.
     type Sum: Copy;
+    /// A constant whose products are summed.
+    type Constant: Copy;
 
     /// Products that a [`Pointwise::Sum`] holds.
     const TERMS_MAX: usize;
@@ -33,12 +36,26 @@ pub trait Pointwise: Copy + Send + Sync + 'static {
     fn mul_factor(self, a: V<Self>, c: Self::F) -> V<Self>;
     /// `a b`; any words.
     fn mul(self, a: V<Self>, b: V<Self>) -> V<Self>;
+
+    /// Whether words, whose bitwise or is given, may be terms of sums.
+    fn accepts(self, or: V<Self>) -> bool;
+    /// From any word to one that may be a term of sums, with the same residue.
+    fn narrow(self, x: V<Self>) -> V<Self>;
     /// The empty sum.
-    fn zero(self) -> Self::Sum;
-    /// `sum + a b`; any words.
+    fn empty(self) -> Self::Sum;
+    /// `sum + a b`; words that may be terms.
     fn accumulate(self, sum: Self::Sum, a: V<Self>, b: V<Self>) -> Self::Sum;
-    /// The residue of the sum.
-    fn finish_sum(self, sum: Self::Sum) -> V<Self>;
+    /// The residue of the sum; canonical.
+    fn finish_products(self, sum: Self::Sum) -> V<Self>;
+
+    /// Any integer c in the form that [`Pointwise::constant`] takes.
+    fn prepare(modulus: &Modulus, c: u64) -> u64;
+    /// A prepared constant in all lanes.
+    fn constant(self, c: u64) -> Self::Constant;
+    /// `sum + a c`; a word that may be a term.
+    fn accumulate_constant(self, sum: Self::Sum, a: V<Self>, c: Self::Constant) -> Self::Sum;
+    /// The residue of a sum of products by constants; canonical.
+    fn finish_constants(self, sum: Self::Sum) -> V<Self>;
 }
 
 /// `a + b`; canonical.
@@ -123,38 +140,89 @@ pub fn sub_mul_c<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W], c
     }
 }
 
-/// The sum of the products of at most `TERMS_MAX` pairs; any words.
+/// The sum of the products of all pairs; any words.
 #[inline(always)]
 pub fn dot<P: Pointwise>(p: P, dst: &mut [P::W], pairs: &[Pair<'_, P::W>]) {
     let isa = p.isa();
     for (i, dst) in P::L::blocks_mut(dst).iter_mut().enumerate() {
-        let mut sum = p.zero();
-        for (a, b) in pairs {
-            let (a, b) = (&P::L::blocks(a)[i], &P::L::blocks(b)[i]);
-            sum = p.accumulate(sum, isa.load(a), isa.load(b));
+        let mut total = isa.zero();
+        for pairs in pairs.chunks(P::TERMS_MAX) {
+            let (mut sum, mut or) = (p.empty(), isa.zero());
+            for pair in pairs {
+                let (a, b) = load_pair(p, pair, i);
+                or = isa.or(or, isa.or(a, b));
+                sum = p.accumulate(sum, a, b);
+            }
+            if !p.accepts(or) {
+                sum = p.empty();
+                for pair in pairs {
+                    let (a, b) = load_pair(p, pair, i);
+                    sum = p.accumulate(sum, p.narrow(a), p.narrow(b));
+                }
+            }
+            total = p.add(total, p.finish_products(sum));
         }
-        isa.store(dst, p.finish_sum(sum));
+        isa.store(dst, total);
     }
 }
 
-/// `sum_i srcs[i] constants[i]` of at most `TERMS_MAX` sources, over the words
-/// from `at` on; `at` a multiple of a vector.
+#[inline(always)]
+fn load_pair<P: Pointwise>(p: P, pair: &Pair<'_, P::W>, i: usize) -> (V<P>, V<P>) {
+    let (a, b) = (&P::L::blocks(pair.0)[i], &P::L::blocks(pair.1)[i]);
+    (p.isa().load(a), p.isa().load(b))
+}
+
+/// Vectors of a sum by constants that are computed side by side.
+const SIDE_BY_SIDE: usize = 4;
+
+/// `sum_i srcs[i] constants[i]`, constants as prepared; sources any words, but
+/// below 2^52 if `below_2_52`; as many vectors as a multiple of four.
 #[inline(always)]
 pub fn dot_constants<P: Pointwise>(
     p: P,
     dst: &mut [P::W],
     srcs: &[&[P::W]],
-    at: usize,
     constants: &[u64],
+    below_2_52: bool,
 ) {
     let isa = p.isa();
-    let first = at >> P::L::LOG_LANES;
-    for (i, dst) in P::L::blocks_mut(dst).iter_mut().enumerate() {
-        let mut sum = p.zero();
-        for (src, &c) in srcs.iter().zip(constants) {
-            let src = isa.load(&P::L::blocks(src)[first + i]);
-            sum = p.accumulate(sum, src, isa.splat(P::W::from_u64(c)));
+    let narrow = P::W::BITS > 52 && !below_2_52;
+    let (dst, _) = P::L::blocks_mut(dst).as_chunks_mut::<SIDE_BY_SIDE>();
+    for (i, dst) in dst.iter_mut().enumerate() {
+        let mut totals = [isa.zero(); SIDE_BY_SIDE];
+        let chunks = srcs.chunks(P::TERMS_MAX);
+        for (srcs, constants) in chunks.zip(constants.chunks(P::TERMS_MAX)) {
+            let mut sums = [p.empty(); SIDE_BY_SIDE];
+            for (src, &c) in srcs.iter().zip(constants) {
+                let c = p.constant(c);
+                let src = &P::L::blocks(src).as_chunks::<SIDE_BY_SIDE>().0[i];
+                for (sum, src) in sums.iter_mut().zip(src) {
+                    let x = isa.load(src);
+                    let x = if narrow { p.narrow(x) } else { x };
+                    *sum = p.accumulate_constant(*sum, x, c);
+                }
+            }
+            for (total, sum) in totals.iter_mut().zip(sums) {
+                *total = p.add(*total, p.finish_constants(sum));
+            }
         }
-        isa.store(dst, p.finish_sum(sum));
+        for (dst, total) in dst.iter_mut().zip(totals) {
+            isa.store(dst, total);
+        }
+    }
+}
+
+/// `dst[i] = src[brv(k brv(i) + (k - 1) / 2)]`: see [`crate::automorphism`].
+/// `permutations` holds the lanes for each of the L values of the top bits.
+#[inline(always)]
+pub fn permute<P: Pointwise>(p: P, dst: &mut [P::W], src: &[P::W], k: u32, permutations: &[P::W]) {
+    let isa = p.isa();
+    let (src, permutations) = (P::L::blocks(src), P::L::blocks(permutations));
+    let dst = P::L::blocks_mut(dst);
+    let block_bits = dst.len().ilog2();
+    for (block, dst) in dst.iter_mut().enumerate() {
+        let (from, top) = automorphism::source_block(k, block, block_bits);
+        let lanes = isa.load(&permutations[top % permutations.len()]);
+        isa.store(dst, isa.permute(isa.load(&src[from]), lanes));
     }
 }

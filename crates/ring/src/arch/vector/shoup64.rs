@@ -202,6 +202,7 @@ impl<L: Lanes64> Pointwise for Shoup64<L> {
     type L = L;
     type F = Factor64<L::V>;
     type Sum = Sum64<L::V>;
+    type Constant = L::V;
 
     const TERMS_MAX: usize = 1 << 30;
 
@@ -244,7 +245,17 @@ impl<L: Lanes64> Pointwise for Shoup64<L> {
     }
 
     #[inline(always)]
-    fn zero(self) -> Self::Sum {
+    fn accepts(self, _or: L::V) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn narrow(self, x: L::V) -> L::V {
+        x
+    }
+
+    #[inline(always)]
+    fn empty(self) -> Self::Sum {
         Sum64([self.isa.zero(); 4])
     }
 
@@ -265,7 +276,7 @@ impl<L: Lanes64> Pointwise for Shoup64<L> {
     }
 
     #[inline(always)]
-    fn finish_sum(self, Sum64([s0, s1, s2, s3]): Self::Sum) -> L::V {
+    fn finish_products(self, Sum64([s0, s1, s2, s3]): Self::Sum) -> L::V {
         let isa = self.isa;
         let s1 = isa.add(s1, isa.high32(s0));
         let s2 = isa.add(s2, isa.high32(s1));
@@ -275,5 +286,24 @@ impl<L: Lanes64> Pointwise for Shoup64<L> {
         let rest = isa.sub_if_ge(self.reduce_lazy(low, high), self.multiples[1]);
         let top = self.mul_lazy(isa.high32(s3), self.powers[2]);
         Transform::leave(self, isa.add(rest, top))
+    }
+
+    fn prepare(modulus: &Modulus, c: u64) -> u64 {
+        modulus.reduce(c)
+    }
+
+    #[inline(always)]
+    fn constant(self, c: u64) -> L::V {
+        self.isa.splat(c)
+    }
+
+    #[inline(always)]
+    fn accumulate_constant(self, sum: Self::Sum, a: L::V, c: L::V) -> Self::Sum {
+        self.accumulate(sum, a, c)
+    }
+
+    #[inline(always)]
+    fn finish_constants(self, sum: Self::Sum) -> L::V {
+        self.finish_products(sum)
     }
 }
