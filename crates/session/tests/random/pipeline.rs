@@ -65,7 +65,7 @@ pub fn run(program: &Generated, machine: &Machine, seed: u64) -> Outcome {
         Err(SessionError::Compile(error)) => return Outcome::DoesNotFit(error.to_string()),
         Err(error) => panic!("program {seed}: {error}"),
     };
-    let report = schedule.report();
+    let report = schedule.report().expect("a bound");
     assert!(
         report.bound.cycles <= report.cycles,
         "program {seed}: below its lower bound"
