@@ -10,8 +10,9 @@ use cyclotron_program::{Graph, KeySwitch, Scheme as ProgramScheme};
 use cyclotron_schemes::{Parameters, ParametersLiteral, Scheme};
 
 use crate::error::LowerError;
-use crate::lowered::{Lowered, lower};
+use crate::lowered::{Lowered, lower_with};
 use crate::target::{Costs, Target};
+use crate::variant::Effort;
 
 /// The longest chain that is tried.
 const MAX_LIMBS: usize = 48;
@@ -167,7 +168,7 @@ fn attempt(
     shape: &Shape,
 ) -> Result<(Parameters, Lowered), LowerError> {
     let params = Parameters::from_literal(&literal(graph, wish, target, shape))?;
-    let lowered = lower(graph, &params, target, wish.precision_bits)?;
+    let lowered = lower_with(graph, &params, target, wish.precision_bits, Effort::Search)?;
     Ok((params, lowered))
 }
 

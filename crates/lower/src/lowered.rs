@@ -12,7 +12,7 @@ use crate::error::LowerError;
 use crate::explain::{ExplainRow, explain};
 use crate::order::order;
 use crate::target::Target;
-use crate::variant::{KeyId, choose_variants, key_of};
+use crate::variant::{Effort, KeyId, choose_variants, key_of};
 
 /// How an encrypted input must be encrypted.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,9 +94,20 @@ pub fn lower(
     precision_bits: f64,
 ) -> Result<Lowered, LowerError> {
     graph.verify()?;
+    lower_with(graph, params, target, precision_bits, Effort::Final)
+}
+
+/// [`lower`] for a verified graph, with the effort that the caller needs.
+pub(crate) fn lower_with(
+    graph: &Graph,
+    params: &Parameters,
+    target: &Target,
+    precision_bits: f64,
+    effort: Effort,
+) -> Result<Lowered, LowerError> {
     let chain = chain_spec(graph, params)?;
     let placed = place(graph, &chain)?;
-    let (choice, noise) = choose_variants(graph, &placed, &chain, target, precision_bits)?;
+    let (choice, noise) = choose_variants(graph, &placed, &chain, target, precision_bits, effort)?;
     let variant = |node: u32| variant_of(&placed, &choice, node);
     let limb_bytes = target.word_bytes * graph.n() as f64;
     let fast_limbs = (target.fast_bytes as f64 / limb_bytes) as u64;

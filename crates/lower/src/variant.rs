@@ -3,11 +3,21 @@
 use std::collections::BTreeMap;
 
 use cyclotron_program::{
-    ChainSpec, Graph, KeySwitch, NoiseReport, PlacedGraph, PlacedOp, magnitudes, noise,
+    ChainSpec, Graph, KeySwitch, NoiseReport, PlacedGraph, PlacedOp, check_magnitudes, magnitudes,
+    noise,
 };
 
 use crate::error::LowerError;
 use crate::target::{Costs, Target};
+
+/// How hard to look for variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// While parameters are searched for: the quietest variant everywhere.
+    Search,
+    /// For the program that is run.
+    Final,
+}
 
 /// What a key switches from: 0 for s^2, else the automorphism's exponent.
 pub(crate) type KeyId = u32;
@@ -35,26 +45,25 @@ pub(crate) fn choose_variants(
     chain: &ChainSpec,
     target: &Target,
     precision_bits: f64,
+    effort: Effort,
 ) -> Result<Choice, LowerError> {
     let magnitudes = magnitudes(graph);
+    check_magnitudes(graph, placed, chain, &magnitudes)?;
     let levels = levels_by_key(placed);
     let allowed = allowed_variants(chain, target)?;
     let report = |choice: &BTreeMap<KeyId, KeySwitch>| {
-        noise(
-            placed,
-            chain,
-            &magnitudes,
-            |plain| graph.plains[plain as usize].magnitude(1.0),
-            |node| {
-                let key = key_of(placed.nodes[node as usize].op).expect("switches a key");
-                choice[&key]
-            },
-        )
+        noise(graph, placed, chain, &magnitudes, |node| {
+            let key = key_of(placed.nodes[node as usize].op).expect("switches a key");
+            choice[&key]
+        })
     };
     let mut choice: BTreeMap<KeyId, KeySwitch> =
         levels.keys().map(|&key| (key, allowed[0])).collect();
     let mut best = report(&choice);
     best.check(graph, placed, chain, precision_bits)?;
+    if effort == Effort::Search {
+        return Ok((choice, best));
+    }
     let mut keys: Vec<(&KeyId, &Vec<usize>)> = levels.iter().collect();
     keys.sort_by_key(|(key, levels)| (std::cmp::Reverse(levels.len()), **key));
     for &variant in &allowed[1..] {

@@ -19,12 +19,13 @@ mod noise;
 mod placed;
 mod placement;
 mod text;
+mod variance;
 mod verify;
 
 pub use chain::{ChainSpec, KeySwitch};
 pub use error::ProgramError;
 pub use graph::{Graph, HeOp, Node, PlainOperand, Scheme, Span};
 pub use magnitude::magnitudes;
-pub use noise::{NodeNoise, NoiseReport, noise};
+pub use noise::{NodeNoise, NoiseReport, check_magnitudes, noise};
 pub use placed::{PlacedGraph, PlacedNode, PlacedOp, PlainScale};
 pub use placement::place;

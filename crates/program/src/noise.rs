@@ -15,8 +15,9 @@ use std::f64::consts::PI;
 
 use crate::chain::{ChainSpec, KeySwitch, log2};
 use crate::error::ProgramError;
-use crate::graph::{Graph, Scheme};
-use crate::placed::{PlacedGraph, PlacedNode, PlacedOp};
+use crate::graph::{Graph, HeOp, Scheme};
+use crate::placed::{PlacedGraph, PlacedNode, PlacedOp, PlainScale};
+use crate::variance::Variance;
 
 /// CKKS: the error that no slot exceeds, in standard deviations of its real part.
 /// A slot's error is a rounding error times the secret's value there, both about
@@ -154,63 +155,128 @@ fn limbs(count: usize) -> f64 {
 /// `variant` gives the key-switch variant of a placed node that needs one.
 #[must_use]
 pub fn noise(
+    graph: &Graph,
     placed: &PlacedGraph,
     chain: &ChainSpec,
     magnitudes: &[f64],
-    plain_magnitude: impl Fn(u32) -> f64,
     variant: impl Fn(u32) -> KeySwitch,
 ) -> NoiseReport {
-    let transfer = Transfer::new(chain);
-    let mut variances: Vec<f64> = Vec::with_capacity(placed.nodes.len());
+    let mut analysis = Analysis {
+        graph,
+        placed,
+        transfer: Transfer::new(chain),
+        magnitudes: of_placed(placed, magnitudes),
+        variances: Vec::with_capacity(placed.nodes.len()),
+    };
+    let last_use = last_uses(placed);
     let mut nodes = Vec::with_capacity(placed.nodes.len());
-    let magnitudes = of_placed(placed, magnitudes);
     for (index, node) in placed.nodes.iter().enumerate() {
-        let scaled = |i: u32| {
-            let scale = placed.nodes[i as usize].scale;
-            (variances[i as usize], magnitudes[i as usize] * scale)
+        let number = u32::try_from(index).expect("fewer than 2^32 nodes");
+        let variance = analysis.variance(node, || variant(number));
+        let magnitude = analysis.magnitudes[index];
+        let largest = variance.largest();
+        nodes.push(node_noise(
+            chain, largest, magnitude, node.scale, node.level,
+        ));
+        analysis.variances.push(variance);
+        // Vectors of slots are large: forget those that nobody reads any more.
+        let (args, count) = node.op.args();
+        for &arg in &args[..count] {
+            if last_use[arg as usize] == index {
+                analysis.variances[arg as usize] = Variance::Uniform(0.0);
+            }
+        }
+    }
+    NoiseReport { nodes }
+}
+
+/// The index of the last node that reads each node.
+fn last_uses(placed: &PlacedGraph) -> Vec<usize> {
+    let mut last = vec![0; placed.nodes.len()];
+    for (index, node) in placed.nodes.iter().enumerate() {
+        let (args, count) = node.op.args();
+        for &arg in &args[..count] {
+            last[arg as usize] = index;
+        }
+    }
+    last
+}
+
+/// Variances of the nodes so far.
+struct Analysis<'a> {
+    graph: &'a Graph,
+    placed: &'a PlacedGraph,
+    transfer: Transfer<'a>,
+    /// Of the placed nodes.
+    magnitudes: Vec<f64>,
+    variances: Vec<Variance>,
+}
+
+impl Analysis<'_> {
+    /// Magnitude times scale.
+    fn scaled(&self, i: u32) -> f64 {
+        self.magnitudes[i as usize] * self.placed.nodes[i as usize].scale
+    }
+
+    fn variance(&self, node: &PlacedNode, variant: impl Fn() -> KeySwitch) -> Variance {
+        let transfer = &self.transfer;
+        let var = |i: u32| &self.variances[i as usize];
+        let switched = |ct: &Variance| {
+            let added = transfer.key_switch(variant(), node.level);
+            ct.map(|v| v + added)
         };
-        let index = u32::try_from(index).expect("fewer than 2^32 nodes");
-        let var = |i: u32| variances[i as usize];
-        let variance = match node.op {
-            PlacedOp::Input { .. } => transfer.fresh(),
-            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } if a == b => 4.0 * var(a),
-            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => transfer.sum(var(a), var(b)),
+        match node.op {
+            PlacedOp::Input { .. } => Variance::Uniform(transfer.fresh()),
+            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } if a == b => var(a).map(|v| 4.0 * v),
+            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => {
+                var(a).zip(var(b), |a, b| transfer.sum(a, b))
+            }
             PlacedOp::Tensor { a, b } => {
                 // The two errors of a square are one.
                 let repeated = if a == b { 2.0 } else { 1.0 };
-                repeated * transfer.tensor(scaled(a), scaled(b))
+                let (x, y) = (self.scaled(a), self.scaled(b));
+                var(a).zip(var(b), |a, b| repeated * transfer.tensor((a, x), (b, y)))
             }
             PlacedOp::AddPlain { ct, .. } | PlacedOp::AddConst { ct, .. } => {
-                var(ct) + transfer.spread * transfer.t2 / 12.0
+                var(ct).map(|v| v + transfer.spread * transfer.t2 / 12.0)
             }
-            PlacedOp::MulPlain { ct, plain, scale } => {
-                let scale = match scale {
-                    crate::placed::PlainScale::Scale(s) => s,
-                    crate::placed::PlainScale::Factor(_) => 1.0,
-                };
-                transfer.mul_plain(scaled(ct), plain_magnitude(plain) * scale)
-            }
+            PlacedOp::MulPlain { ct, plain, scale } => self.product(ct, plain, scale),
             PlacedOp::MulConst {
                 ct,
                 value,
                 rounding,
-            } => var(ct) * value.powi(2) + (scaled(ct).1 * rounding).powi(2),
-            PlacedOp::Relinearize { ct } | PlacedOp::Automorphism { ct, .. } => {
-                var(ct) + transfer.key_switch(variant(index), node.level)
+            } => {
+                let rounded = (self.scaled(ct) * rounding).powi(2);
+                var(ct).map(|v| v * value.powi(2) + rounded)
             }
+            PlacedOp::Relinearize { ct } => switched(var(ct)),
+            PlacedOp::Automorphism { ct, .. } => match self.graph.nodes[node.origin as usize].op {
+                HeOp::Rotate { steps, .. } => switched(&var(ct).rotated(steps)),
+                _ => switched(var(ct)),
+            },
             PlacedOp::Rescale { ct } => {
-                let from = placed.nodes[ct as usize].level;
-                transfer.rescale(var(ct), chain.dropped(from))
+                let from = self.placed.nodes[ct as usize].level;
+                let q = transfer.chain.dropped(from);
+                var(ct).map(|v| transfer.rescale(v, q))
             }
-            PlacedOp::Neg { ct } | PlacedOp::Drop { ct } | PlacedOp::Output { ct, .. } => var(ct),
-        };
-        variances.push(variance);
-        let magnitude = magnitudes[index as usize];
-        nodes.push(node_noise(
-            chain, variance, magnitude, node.scale, node.level,
-        ));
+            PlacedOp::Neg { ct } | PlacedOp::Drop { ct } | PlacedOp::Output { ct, .. } => {
+                var(ct).clone()
+            }
+        }
     }
-    NoiseReport { nodes }
+
+    /// A product with a plain operand, slot by slot where its values are known.
+    fn product(&self, ct: u32, plain: u32, scale: PlainScale) -> Variance {
+        let (variance, magnitude) = (&self.variances[ct as usize], self.scaled(ct));
+        let of = |v: f64, w: f64| self.transfer.mul_plain((v, magnitude), w);
+        match (scale, &self.graph.plains[plain as usize].values) {
+            (PlainScale::Scale(scale), Some(values)) => {
+                variance.zip_values(values, self.graph.slots(), |v, w| of(v, w * scale))
+            }
+            (PlainScale::Scale(scale), None) => variance.map(|v| of(v, scale)),
+            (PlainScale::Factor(_), _) => variance.map(|v| of(v, 1.0)),
+        }
+    }
 }
 
 /// Magnitudes of placed nodes. A conversion of an operand belongs to the
@@ -257,6 +323,50 @@ fn node_noise(
     }
 }
 
+/// Checks, before any noise is known, that every value alone fits its modulus.
+///
+/// # Errors
+/// [`ProgramError::Overflow`] with the user's line.
+pub fn check_magnitudes(
+    graph: &Graph,
+    placed: &PlacedGraph,
+    chain: &ChainSpec,
+    magnitudes: &[f64],
+) -> Result<(), ProgramError> {
+    if chain.scheme != Scheme::Ckks {
+        return Ok(());
+    }
+    let magnitudes = of_placed(placed, magnitudes);
+    for (node, magnitude) in placed.nodes.iter().zip(magnitudes) {
+        let margin = node_noise(chain, 0.0, magnitude, node.scale, node.level).margin_bits;
+        check_margin(graph, chain, node, margin)?;
+    }
+    Ok(())
+}
+
+fn check_margin(
+    graph: &Graph,
+    chain: &ChainSpec,
+    node: &PlacedNode,
+    margin_bits: f64,
+) -> Result<(), ProgramError> {
+    if margin_bits >= 0.0 {
+        return Ok(());
+    }
+    let has = chain.log_q(node.level);
+    Err(ProgramError::Overflow {
+        place: graph.place_of(node.origin),
+        op: node.op.name().to_owned(),
+        needs: has - margin_bits,
+        has,
+        level: node.level,
+        fix: format!(
+            "give the program more limbs (it has {}), or a smaller scale",
+            chain.limbs()
+        ),
+    })
+}
+
 impl NoiseReport {
     /// log2 of the largest magnitude of an output; infinite if all are zero, so that
     /// no output of such a program counts as imprecise.
@@ -287,20 +397,7 @@ impl NoiseReport {
     ) -> Result<(), ProgramError> {
         let largest = self.largest_output_bits(placed);
         for (node, noise) in placed.nodes.iter().zip(&self.nodes) {
-            if noise.margin_bits < 0.0 {
-                let has = chain.log_q(node.level);
-                return Err(ProgramError::Overflow {
-                    place: graph.place_of(node.origin),
-                    op: node.op.name().to_owned(),
-                    needs: has - noise.margin_bits,
-                    has,
-                    level: node.level,
-                    fix: format!(
-                        "give the program more limbs (it has {}), or a smaller scale",
-                        chain.limbs()
-                    ),
-                });
-            }
+            check_margin(graph, chain, node, noise.margin_bits)?;
             // Relative to the largest output: one that happens to be zero has no precision.
             let has = largest - (noise.noise_bits - node.scale.log2());
             if let PlacedOp::Output { output, .. } = node.op

@@ -1,8 +1,8 @@
 //! Noise analysis: what rounding, conversions and squares contribute.
 
 use cyclotron_program::{
-    ChainSpec, Graph, HeOp, KeySwitch, NodeNoise, PlacedGraph, Scheme, Span, magnitudes, noise,
-    place,
+    ChainSpec, Graph, HeOp, KeySwitch, NodeNoise, PlacedGraph, PlainOperand, Scheme, Span,
+    magnitudes, noise, place,
 };
 
 fn chain(limbs: usize) -> ChainSpec {
@@ -48,13 +48,9 @@ fn program(ops: &[HeOp], measured: &[f64]) -> Graph {
 fn analyse(graph: &Graph, limbs: usize) -> (PlacedGraph, Vec<NodeNoise>) {
     let chain = chain(limbs);
     let placed = place(graph, &chain).unwrap();
-    let report = noise(
-        &placed,
-        &chain,
-        &magnitudes(graph),
-        |_| 1.0,
-        |_| KeySwitch::Hybrid,
-    );
+    let report = noise(graph, &placed, &chain, &magnitudes(graph), |_| {
+        KeySwitch::Hybrid
+    });
     (placed, report.nodes)
 }
 
@@ -133,7 +129,42 @@ fn bgv_sums_of_rotations_double_their_noise() {
         ..chain(3)
     };
     let placed = place(&graph, &chain).unwrap();
-    let report = noise(&placed, &chain, &[1.0; 30], |_| 1.0, |_| KeySwitch::Hybrid);
+    let report = noise(&graph, &placed, &chain, &[1.0; 30], |_| KeySwitch::Hybrid);
     let bits = |i: usize| report.nodes[i].noise_bits;
     assert!(bits(placed.nodes.len() - 1) - bits(0) >= 14.0);
+}
+
+#[test]
+fn a_weighted_sum_over_slots_adds_up_the_weights_it_has() {
+    // One large weight among many small ones: the sum's error follows their squares.
+    let mut weights = vec![0.01; 1024];
+    weights[0] = 1.0;
+    let summed = |values: Vec<f64>| {
+        let plain = HeOp::MulPlain { ct: 0, plain: 0 };
+        let mut ops = vec![plain];
+        let mut last = 1;
+        for i in 0..10 {
+            ops.push(HeOp::Rotate {
+                ct: last,
+                steps: 1 << i,
+            });
+            ops.push(HeOp::Add {
+                a: last,
+                b: last + 1,
+            });
+            last += 2;
+        }
+        let mut graph = program(&ops, &[]);
+        graph.measured = vec![1.0; graph.nodes.len()];
+        let values = Some(values);
+        graph.plains.push(PlainOperand {
+            name: "w".into(),
+            values,
+            scale_bits: None,
+        });
+        analyse(&graph, 3).1.last().unwrap().noise_bits
+    };
+    let (mixed, one, all) = (summed(weights), summed(vec![1.0]), summed(vec![1.0; 1024]));
+    assert!(mixed - one < 0.5, "{mixed} against {one}");
+    assert!(all - mixed > 4.0, "{mixed} against {all}");
 }
