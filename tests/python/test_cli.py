@@ -119,7 +119,7 @@ def test_explain_covers_every_node(cyclotron: Command) -> None:
     found = report(cyclotron, "explain", "lola-mnist")
     assert sum(sum(line["operations"].values()) for line in found["lines"]) == len(found["nodes"])
     sources = [line["source"] for line in found["lines"]]
-    assert "squares.append(conv * conv)" in sources
+    assert "features = features * features" in sources
     text = cyclotron("explain", "lola-mnist").out
     assert "key switch" in text
     assert "15 mul_plain" in text

@@ -11,7 +11,8 @@ from conftest import SHARED_DATA
 from numpy.typing import NDArray
 
 from cyclotron import idx
-from cyclotron.programs.lola_mnist import LolaMnist
+from cyclotron.programs import find
+from cyclotron.programs.lola_network import LolaMnist
 
 Floats = NDArray[np.float64]
 
@@ -34,15 +35,17 @@ def forward(weights: dict[str, Floats], image: NDArray[np.uint8]) -> Floats:
     return np.asarray(weights["dense2"] @ hidden**2 + weights["dense2_bias"])
 
 
-def with_data(folder: Path | None) -> LolaMnist:
-    workload = LolaMnist()
+def with_data(folder: Path | None, name: str = "lola-mnist-packed") -> LolaMnist:
+    workload = find(name)
+    assert isinstance(workload, LolaMnist)
     workload.use_data(folder)
     return workload
 
 
+@pytest.mark.parametrize("name", ["lola-mnist", "lola-mnist-packed"])
 @pytest.mark.parametrize("folder", [None, pytest.param(SHARED_DATA, marks=needs_mnist)])
-def test_twin_equals_the_network_on_20_images(folder: Path | None) -> None:
-    workload = with_data(folder)
+def test_twin_equals_the_network_on_20_images(folder: Path | None, name: str) -> None:
+    workload = with_data(folder, name)
     program = workload.build({})
     weights = workload.weights()
     exact = forward_all(workload, weights)
@@ -72,6 +75,15 @@ def test_embedded_network_is_accurate() -> None:
 def test_convolution_weights_are_exact_at_their_scale() -> None:
     conv = with_data(None).weights()["conv"] * 32
     assert (conv == np.round(conv)).all()
+
+
+def test_the_published_packing_has_no_masks() -> None:
+    program = with_data(None, "lola-mnist").build({})
+    counts = Counter(node.op for node in program.nodes)
+    assert counts["input"] == 25
+    assert counts["mul"] == 14
+    assert counts["rotate"] == 149
+    assert counts["mul_plain"] == 13 + 130
 
 
 def test_operations_are_those_of_the_plan() -> None:

@@ -19,7 +19,8 @@ from typing import Any
 from cyclotron import span
 from cyclotron.errors import CyclotronError, UsageError, program_error
 from cyclotron.graph import Program
-from cyclotron.programs import lola_mnist, matvec
+from cyclotron.programs import lola_mnist, lola_packed, matvec
+from cyclotron.programs.lola_network import LolaMnist
 from cyclotron.programs.workload import Workload
 from cyclotron.tracing import ProgramFunction
 
@@ -27,7 +28,10 @@ __all__ = ["BUILT_IN", "Workload", "find"]
 
 #: The built-in programs by name.
 BUILT_IN: dict[str, Callable[[], Workload]] = {
-    "lola-mnist": lola_mnist.LolaMnist,
+    "lola-mnist": lambda: LolaMnist("lola-mnist", lola_mnist.program, lola_mnist.pack_image),
+    "lola-mnist-packed": lambda: LolaMnist(
+        "lola-mnist-packed", lola_packed.program, lola_packed.pack_image
+    ),
     "matvec": lambda: Workload("matvec", matvec.matvec),
 }
 
