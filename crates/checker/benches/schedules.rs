@@ -12,9 +12,13 @@
 use std::time::Instant;
 
 use cyclotron_checker::check;
+use cyclotron_compiler::{Compiled, compile};
 use cyclotron_isa::testing::{HashInputs, ProgramShape, random_program};
 use cyclotron_isa::text::{parse_schedule, print_schedule};
-use cyclotron_isa::{FlatProgram, Schedule};
+use cyclotron_isa::{
+    FlatProgram, LimbProgram, LimbType, ProgramBuilder, Schedule, Source, interpret,
+};
+use cyclotron_machine::Machine;
 use cyclotron_machine::testing::{random_resolved, schedule_naively};
 use cyclotron_ring::{Ring, Simd, primes};
 use cyclotron_simulator::{Options, simulate};
@@ -62,6 +66,71 @@ fn main() {
     };
     let (_, seconds) = best(|| run(&schedule));
     report("simulate", entries, seconds);
+    simulate_f1();
+}
+
+/// 16 chains of 1,000 instructions in all kinds, each of which matters.
+fn chains(log_n: u32, moduli: &[u64]) -> LimbProgram {
+    let mut b = ProgramBuilder::new("chains", log_n, 32, moduli);
+    let x = b.ciphertext("x");
+    let out = b.output_named("y");
+    let step = b.procedure("step", |p| {
+        let (a, b) = (p.param(LimbType::eval(0)), p.param(LimbType::eval(0)));
+        let rotated = p.aut(a, 5);
+        let product = p.mul(0, rotated, b);
+        let coefficients = p.intt(product);
+        let values = p.ntt(0, coefficients);
+        vec![p.add(values, a)]
+    });
+    for limb in 0..16 {
+        let mut input = |poly| {
+            let source = Source::Ciphertext {
+                input: x,
+                poly,
+                limb,
+            };
+            b.input(source, LimbType::eval(0))
+        };
+        let (mut a, factor) = (input(0), input(1));
+        for node in 0..200 {
+            a = b.call(step, &[a, factor], node)[0];
+        }
+        b.output(out, 0, limb, a);
+    }
+    b.finish()
+}
+
+/// A compiled program at N = 16K on F1: the simulator beside one kernel call an
+/// instruction, as the reference interpreter makes them.
+fn simulate_f1() {
+    let log_n = 14;
+    let moduli = primes::ntt_primes(1 << 32, 1 << 16, 1);
+    let program = chains(log_n, &moduli);
+    let f1 = Machine::shipped("f1").expect("shipped");
+    let f1 = f1.resolve(log_n).expect("resolves");
+    let options = cyclotron_compiler::Options::default();
+    let compiled = compile(&program, &f1, &options, &mut |_, _| {}).expect("fits");
+    let ring = Ring::<u32>::new(log_n, &moduli, Simd::detect().expect("a path")).expect("a ring");
+    let inputs = HashInputs::new(1, &program);
+    let (expected, seconds) = best(|| interpret(&compiled.program, &ring, &inputs).expect("runs"));
+    let count = compiled.flat.len() as f64;
+    println!("F1, N = 16K, {count} instructions, {}:", ring.simd());
+    println!("interpret {:7.1} us an instruction", seconds * 1e6 / count);
+    for threads in [1, 2] {
+        let options = Options {
+            threads,
+            ..Options::default()
+        };
+        let (run, seconds) = best(|| {
+            let Compiled { flat, schedule, .. } = &compiled;
+            simulate(flat, schedule, &f1, &ring, &inputs, options).expect("runs")
+        });
+        assert!(run.outputs == expected);
+        println!(
+            "simulate  {:7.1} us an instruction, {threads} threads",
+            seconds * 1e6 / count
+        );
+    }
 }
 
 fn report(what: &str, entries: usize, seconds: f64) {

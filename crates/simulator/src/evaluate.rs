@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use cyclotron_isa::kernel;
+use cyclotron_isa::kernel::{self, Operation};
 use cyclotron_isa::{FlatProgram, InputProvider, fetch};
 use cyclotron_ring::{LimbBuf, Ring, Word};
 use rayon::prelude::*;
 
 use crate::error::SimError;
-use crate::graph::{NodeId, Origin, Seen, UNWRITTEN, ZERO};
+use crate::graph::{NodeId, Origin, ReadId, Seen, UNWRITTEN, ZERO};
 use crate::order::Order;
 use crate::values::Values;
 
@@ -33,6 +33,8 @@ struct Store<W: Word> {
     limbs: Vec<Option<Limb<W>>>,
     uses: Vec<u32>,
     zeros: Limb<W>,
+    /// Buffers to be written again.
+    free: Vec<LimbBuf<W>>,
 }
 
 impl<W: Word> Store<W> {
@@ -44,9 +46,16 @@ impl<W: Word> Store<W> {
     fn release(&mut self, node: NodeId) {
         let uses = &mut self.uses[node as usize];
         *uses = uses.saturating_sub(1);
-        if *uses == 0 {
-            self.limbs[node as usize] = None;
+        if *uses == 0
+            && let Some(limb) = self.limbs[node as usize].take()
+        {
+            self.free.extend(Arc::into_inner(limb));
         }
+    }
+
+    fn buffer(&mut self) -> LimbBuf<W> {
+        let free = self.free.pop();
+        free.unwrap_or_else(|| LimbBuf::zeroed(self.zeros.len()))
     }
 }
 
@@ -63,6 +72,7 @@ impl<W: Word> Evaluator<'_, W> {
             limbs: vec![None; nodes],
             uses: vec![0; nodes],
             zeros: Arc::new(LimbBuf::zeroed(self.ring.n())),
+            free: Vec::new(),
         };
         let mut total = 0usize;
         for node in order.tasks() {
@@ -95,10 +105,15 @@ impl<W: Word> Evaluator<'_, W> {
             self.values.sources(node, |source| sources.push(source));
         }
         self.fetch_inputs(&sources, store)?;
-        let task = |&node: &NodeId| Arc::new(self.value(node, store));
+        let tasks: Vec<_> = batch.iter().map(|&node| (node, store.buffer())).collect();
+        let known: &Store<W> = store;
+        let task = |(node, mut buffer): (NodeId, LimbBuf<W>)| {
+            self.value(node, known, &mut buffer);
+            Arc::new(buffer)
+        };
         let results: Vec<Limb<W>> = match &self.pool {
-            Some(pool) => pool.install(|| batch.par_iter().map(task).collect()),
-            None => batch.iter().map(task).collect(),
+            Some(pool) => pool.install(|| tasks.into_par_iter().map(task).collect()),
+            None => tasks.into_iter().map(task).collect(),
         };
         for (&node, limb) in batch.iter().zip(results) {
             store.limbs[node as usize] = Some(limb);
@@ -132,36 +147,43 @@ impl<W: Word> Evaluator<'_, W> {
         Ok(())
     }
 
-    fn value(&self, node: NodeId, store: &Store<W>) -> LimbBuf<W> {
+    /// Computes a node into a buffer, whatever that holds.
+    fn value(&self, node: NodeId, store: &Store<W>, result: &mut LimbBuf<W>) {
         match self.values.origin(node) {
-            Origin::Zero | Origin::Input(_) => LimbBuf::clone(store.get(node)),
-            Origin::Copy(read) => LimbBuf::clone(&self.seen(self.values.seen(read), store)),
+            Origin::Zero | Origin::Input(_) => result.copy_from_slice(store.get(node)),
+            Origin::Copy(read) => {
+                result.copy_from_slice(&self.seen(self.values.seen(read), store));
+            }
             Origin::Compute {
                 operation,
                 first,
                 count,
             } => {
-                let q = self.ring.modulus(usize::from(operation.modulus));
-                let operands: Vec<Limb<W>> = (0..u32::from(count))
-                    .map(|k| {
-                        let seen = self.values.seen(first + k);
-                        let limb = self.seen(seen, store);
-                        let any = operation.op.reads_any_prime(k as usize);
-                        if any || self.values.bound(seen) <= q {
-                            return limb;
-                        }
-                        let mut reduced = LimbBuf::zeroed(self.ring.n());
-                        let modulus = usize::from(operation.modulus);
-                        self.ring.mul_c(modulus, &mut reduced, &limb, 1);
-                        Arc::new(reduced)
-                    })
-                    .collect();
-                let slices: Vec<&[W]> = operands.iter().map(|limb| &***limb).collect();
-                let mut result = LimbBuf::zeroed(self.ring.n());
-                kernel::apply(self.ring, operation, &mut result, &slices);
-                result
+                let operands: [Limb<W>; 3] = std::array::from_fn(|k| {
+                    if k < usize::from(count) {
+                        self.operand(operation, k, first + k as u32, store)
+                    } else {
+                        Arc::clone(&store.zeros)
+                    }
+                });
+                let slices = operands.each_ref().map(|limb| &***limb);
+                kernel::apply(self.ring, operation, result, &slices[..usize::from(count)]);
             }
         }
+    }
+
+    /// An operand; reduced where the operation needs it canonical and it may not be.
+    fn operand(&self, operation: Operation, k: usize, read: ReadId, store: &Store<W>) -> Limb<W> {
+        let seen = self.values.seen(read);
+        let limb = self.seen(seen, store);
+        let modulus = usize::from(operation.modulus);
+        let q = self.ring.modulus(modulus);
+        if operation.op.reads_any_prime(k) || self.values.bound(seen) <= q {
+            return limb;
+        }
+        let mut reduced = LimbBuf::zeroed(self.ring.n());
+        self.ring.mul_c(modulus, &mut reduced, &limb, 1);
+        Arc::new(reduced)
     }
 
     /// The words that a read sees.
