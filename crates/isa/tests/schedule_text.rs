@@ -1,12 +1,12 @@
-//! The text forms of schedules and bundles read back exactly and survive damage.
+//! The text forms of plans, schedules and bundles read back exactly and survive damage.
 
 use std::collections::BTreeMap;
 
 use cyclotron_isa::testing::{ProgramShape, TestRng, random_program};
-use cyclotron_isa::text::{Bundle, parse_schedule, print_schedule};
+use cyclotron_isa::text::{Bundle, parse_plan, parse_schedule, print_plan, print_schedule};
 use cyclotron_isa::{
-    Component, DramContent, DramSlot, Entry, IsaError, Link, NO_SLOT, Op, Schedule, Stream,
-    StreamOp,
+    Component, DramContent, DramSlot, Entry, IsaError, Link, MovementPlan, NO_SLOT, Op, Schedule,
+    Step, Stream, StreamOp, Traffic,
 };
 
 /// Nonsense that has every form of entry.
@@ -198,4 +198,55 @@ fn damaged_bundles_give_errors_with_lines() {
             Err(other) => panic!("not a parse error: {other}"),
         }
     }
+}
+
+#[test]
+fn plans_read_back() {
+    let plan = MovementPlan {
+        capacity: 1024,
+        steps: vec![
+            Step::Load(0),
+            Step::Compute(7),
+            Step::Store(u32::MAX),
+            Step::Evict(3),
+        ],
+        traffic: Traffic {
+            hints_compulsory: 1,
+            hints_other: 2,
+            inputs_compulsory: 3,
+            inputs_other: 4,
+            outputs: 5,
+            intermediate_loads: 6,
+            intermediate_stores: u64::MAX,
+        },
+    };
+    let text = print_plan(&plan);
+    assert_eq!(parse_plan(&text).expect("reads back"), plan);
+    for (from, to, line, why) in [
+        ("load $0", "load 0", 9, "expected a value as `$NUMBER`"),
+        ("load $0", "lode $0", 9, "unknown step `lode`"),
+        (
+            "traffic outputs",
+            "traffic output",
+            6,
+            "`output` is none of",
+        ),
+        (
+            "load $0",
+            "movement_plan 3",
+            9,
+            "a plan begins with its one",
+        ),
+        ("movement_plan 1024\n", "", 1, "a plan begins with its one"),
+    ] {
+        let message = parse_plan(&text.replacen(from, to, 1))
+            .expect_err(to)
+            .to_string();
+        assert!(
+            message.starts_with(&format!("line {line}:")),
+            "{to}: {message}"
+        );
+        assert!(message.contains(why), "{to}: {message}");
+    }
+    assert!(parse_plan("").is_err());
 }

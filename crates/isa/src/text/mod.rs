@@ -1,4 +1,4 @@
-//! The text forms of limb programs, schedules and bundles.
+//! The text forms of limb programs, movement plans, schedules and bundles.
 //!
 //! All are lines of words. `;` starts a comment, blank lines mean nothing, and
 //! names stand in double quotes. What is printed reads back as the same value,
@@ -30,16 +30,18 @@
 //! appends the constant 5 to the table if it is not there.
 
 //!
-//! The forms of schedules and bundles are described at [`parse_schedule`] and
+//! The other forms are described at [`parse_plan`], [`parse_schedule`] and
 //! [`Bundle`].
 
 mod bundle;
 mod line;
 mod parse;
+mod plan;
 mod print;
 mod schedule;
 
 pub use bundle::{BUNDLE_VERSION, Bundle};
 pub use parse::parse;
+pub use plan::{parse_plan, print_plan};
 pub use print::print;
 pub use schedule::{parse_schedule, print_schedule};
