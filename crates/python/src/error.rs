@@ -16,55 +16,55 @@ use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 
 create_exception!(
-    _native,
+    cyclotron,
     CyclotronError,
     PyException,
     "What Cyclotron raises on purpose; the message says what to change."
 );
 create_exception!(
-    _native,
+    cyclotron,
     ProgramError,
     CyclotronError,
     "The program cannot be run as written."
 );
 create_exception!(
-    _native,
+    cyclotron,
     ParameterError,
     CyclotronError,
     "Parameters that cannot be used."
 );
 create_exception!(
-    _native,
+    cyclotron,
     MachineError,
     CyclotronError,
     "A machine description is wrong or lacking."
 );
 create_exception!(
-    _native,
+    cyclotron,
     DoesNotFitError,
     CyclotronError,
     "The program does not fit the machine."
 );
 create_exception!(
-    _native,
+    cyclotron,
     KeyMismatchError,
     CyclotronError,
     "A key or ciphertext of other parameters."
 );
 create_exception!(
-    _native,
+    cyclotron,
     FormatError,
     CyclotronError,
     "Stored bytes that cannot be read."
 );
 create_exception!(
-    _native,
+    cyclotron,
     CheckError,
     CyclotronError,
     "A schedule that is not legal."
 );
 create_exception!(
-    _native,
+    cyclotron,
     SimulationError,
     CyclotronError,
     "A schedule that cannot be simulated."
