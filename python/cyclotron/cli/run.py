@@ -170,7 +170,9 @@ def traffic_text(traffic: dict[str, float]) -> str:
     """Return off-chip traffic on one line: the total, then the classes that have any."""
     classes = {k: v for k, v in traffic.items() if k != "total" and v}
     shown = ", ".join(f"{k.replace('_', ' ')} {terminal.bytes_text(v)}" for k, v in classes.items())
-    return f"{terminal.bytes_text(sum(classes.values()))}: {shown}"
+    avoidable = any(k.endswith("_other") or k.startswith("intermediate") for k in classes)
+    end = "" if avoidable else "; all of it compulsory, no intermediates"
+    return f"{terminal.bytes_text(sum(classes.values()))}: {shown}{end}"
 
 
 def seconds_text(seconds: dict[str, float]) -> str:
