@@ -98,6 +98,7 @@ class Parameters:
         levels: int | None,
         word_bits: int | None,
         allow_insecure: str | None,
+        keyswitch: str | None = None,
     ) -> Parameters: ...
     @staticmethod
     def from_literal(text_json: str, allow_insecure: str | None) -> Parameters: ...

@@ -126,6 +126,7 @@ def lower(
             levels=options.levels or program.levels,
             word_bits=None,
             allow_insecure=reason,
+            keyswitch=options.keyswitch,
         )
     plan = _native.Plan.lower(
         graph,

@@ -51,6 +51,12 @@ def test_run_on_a_machine(cyclotron: Command) -> None:
     assert sum(found["traffic_bytes"].values()) > 0
 
 
+@pytest.mark.parametrize("variant", ["listing1", "hybrid"])
+def test_key_switch_variant_can_be_fixed(cyclotron: Command, variant: str) -> None:
+    found = report(cyclotron, "explain", "matvec", "--on", "f1", "--keyswitch", variant)
+    assert {v for line in found["lines"] for v in line["variants"]} == {variant}
+
+
 def test_lola_mnist_reports_classes(cyclotron: Command) -> None:
     found = report(cyclotron, "run", "lola-mnist", "--images", "2")
     assert found["predictions"] == found["twin_predictions"] == found["labels"]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use cyclotron_session::{
-    Context, DEFAULT_PRECISION_BITS, Parameters, SessionError, Wish, choose_parameters,
+    Context, DEFAULT_PRECISION_BITS, Parameters, SessionError, Wish, choose_parameters, keyswitch,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -42,7 +42,7 @@ impl PyParameters {
 impl PyParameters {
     /// The smallest parameters that keep a program's levels, precision and security.
     #[staticmethod]
-    #[pyo3(signature = (graph, *, machine, precision_bits, security=128, levels, word_bits, allow_insecure))]
+    #[pyo3(signature = (graph, *, machine, precision_bits, security=128, levels, word_bits, allow_insecure, keyswitch=None))]
     #[expect(
         clippy::too_many_arguments,
         reason = "keyword arguments of the Python interface"
@@ -56,6 +56,7 @@ impl PyParameters {
         levels: Option<usize>,
         word_bits: Option<u32>,
         allow_insecure: Option<String>,
+        keyswitch: Option<&str>,
     ) -> PyResult<Self> {
         let graph = graph.get();
         let wish = Wish {
@@ -66,7 +67,8 @@ impl PyParameters {
             allow_insecure,
         };
         let machine = machine.map(|machine| &machine.machine);
-        let params = py.detach(|| choose_parameters(&graph, &wish, machine, word_bits));
+        let only = self::keyswitch(keyswitch).map_err(raise)?;
+        let params = py.detach(|| choose_parameters(&graph, &wish, machine, word_bits, only));
         Ok(Self::new(Arc::new(params.map_err(raise)?)))
     }
 

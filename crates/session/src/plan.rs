@@ -19,7 +19,8 @@ pub const DEFAULT_PRECISION_BITS: f64 = 10.0;
 
 /// Chooses parameters for a program: the smallest that keep levels, precision
 /// and security on the target. Without a machine and a word size, the words on
-/// which a CPU is estimated to be faster.
+/// which a CPU is estimated to be faster. `only` is the key-switch variant to
+/// plan for, if there is no choice.
 ///
 /// # Errors
 /// What stands in the way of the last candidate.
@@ -28,6 +29,7 @@ pub fn choose_parameters(
     wish: &Wish,
     machine: Option<&Machine>,
     word_bits: Option<u32>,
+    only: Option<KeySwitch>,
 ) -> Result<Parameters, SessionError> {
     let words = match (machine, word_bits) {
         (Some(_), _) => vec![32],
@@ -44,7 +46,7 @@ pub fn choose_parameters(
     let mut best: Option<(f64, Parameters)> = None;
     let mut failure = None;
     for bits in words {
-        let target = target(graph, machine, bits, None)?;
+        let target = target(graph, machine, bits, only)?;
         match choose(graph, wish, &target) {
             Ok((params, lowered)) => {
                 let time = estimate(&lowered.program, &target.costs);

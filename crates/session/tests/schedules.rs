@@ -63,7 +63,7 @@ fn setting(scheme: ProgramScheme) -> Setting {
         scale_bits: None,
         allow_insecure: Some("a test on a small ring".to_owned()),
     };
-    let params = Arc::new(choose_parameters(&graph, &wish, Some(&machine), None).unwrap());
+    let params = Arc::new(choose_parameters(&graph, &wish, Some(&machine), None, None).unwrap());
     let plan = Plan::lower(&graph, &params, Some(&machine), None, 5.0).unwrap();
     let options = CompileOptions::default();
     let schedule = MachineSchedule::compile(&plan, &machine, &options, &mut |_, _| {}).unwrap();

@@ -31,7 +31,7 @@ pub fn run(program: &Generated, machine: &Machine, seed: u64) -> Outcome {
         scale_bits: None,
         allow_insecure: Some("small rings keep the test fast".into()),
     };
-    let params = choose_parameters(&graph, &wish, Some(machine), None)
+    let params = choose_parameters(&graph, &wish, Some(machine), None, None)
         .unwrap_or_else(|e| panic!("program {seed}: {e}"));
     let params = Arc::new(params);
     let plan = Plan::lower(&graph, &params, Some(machine), None, PRECISION_BITS).expect("lowers");
