@@ -97,7 +97,7 @@ def test_keys_of_other_parameters_are_refused(folders: tuple[Path, Path]) -> Non
     good = (shared / "parameters").read_bytes()
     python(CLIENT.replace("n=8192", "n=4096").replace("8192", "4096"), own, shared, "ask")
     (shared / "parameters").write_bytes(good)
-    with pytest.raises(AssertionError, match="ParameterError|KeyMismatchError"):
+    with pytest.raises(AssertionError, match=r"ParameterError|KeyMismatchError"):
         python(EVALUATOR, shared)
 
 
