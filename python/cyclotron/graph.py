@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,9 @@ class Program:
     ) -> None:
         if scheme == "bgv" and t is None:
             t = 65537
+        #: Where nodes are written that no line of the user's writes: the inputs and
+        #: outputs of a decorated function.
+        self.definition: Span | None = None
         with self._at_line():
             self.geometry = Slots.of(scheme, N, t)
         self.name = name
@@ -241,7 +244,7 @@ class Program:
     ) -> int:
         """Append an operation written at the caller's line; return its number."""
         self.nodes.append(
-            Node(op, tuple(args), span.caller(), name, plain, value, steps, scale_bits)
+            Node(op, tuple(args), self._here(), name, plain, value, steps, scale_bits)
         )
         return len(self.nodes) - 1
 
@@ -379,20 +382,25 @@ class Program:
             raise ProgramError(f"L = {levels} here, but an earlier input has L = {self.levels}")
         self.levels = levels
 
-    @staticmethod
-    def _at_line() -> _AtLine:
-        return _AtLine()
+    def _here(self) -> Span:
+        return self.definition or span.caller()
+
+    def _at_line(self) -> _AtLine:
+        return _AtLine(self._here)
 
 
 class _AtLine:
     """Puts the caller's file and line in front of a `ProgramError` that has none."""
+
+    def __init__(self, here: Callable[[], Span]) -> None:
+        self.here = here
 
     def __enter__(self) -> None:
         return
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if isinstance(error, ProgramError) and not hasattr(error, "line"):
-            raise program_error(str(error), span.caller()) from None
+            raise program_error(str(error), self.here()) from None
 
 
 def _choices(name: str, known: list[str]) -> str:

@@ -29,7 +29,9 @@ class Span:
 
 def is_user_file(path: str) -> bool:
     """Tell whether a code object's file name is outside the package, or a built-in program."""
-    return not path.startswith(_PACKAGE) or path.startswith(_PROGRAMS)
+    if path.startswith(_PROGRAMS):
+        return os.path.basename(path) not in ("__init__.py", "workload.py")
+    return not path.startswith(_PACKAGE)
 
 
 def display_path(path: str) -> str:

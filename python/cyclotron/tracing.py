@@ -124,11 +124,15 @@ class ProgramFunction:
             allow_insecure=settings.allow_insecure,
             tolerance=settings.tolerance,
         )
+        code = self.function.__code__
+        definition = span.Span(span.display_path(code.co_filename), code.co_firstlineno)
+        traced.definition = definition
         arguments = {
             name: self._declare(traced, name, kind, settings.levels)
             for name, kind in self._parameters.items()
             if kind is not None
         }
+        traced.definition = None
         try:
             result = self.function(**arguments, **own)
         except CyclotronError:
@@ -137,10 +141,10 @@ class ProgramFunction:
             where = span.of_traceback(error.__traceback__) or span.caller()
             raise program_error(f"{type(error).__name__}: {error}", where) from error
         if result is None:
-            line = self.function.__code__.co_firstlineno
-            where = span.Span(span.display_path(self.function.__code__.co_filename), line)
-            raise program_error(f"{self.name} returns nothing; return its outputs", where)
+            raise program_error(f"{self.name} returns nothing; return its outputs", definition)
+        traced.definition = definition
         traced.Output(result)
+        traced.definition = None
         return traced
 
     def twin(self, inputs: Mapping[str, ArrayLike], **parameters: Any) -> dict[str, NDArray[Any]]:

@@ -60,7 +60,8 @@ def execute(
         else:
             args = [values[a] for a in node.args]
             operand = operands[node.plain] if node.plain is not None else node.value
-            values[index] = _apply(slots, node, args, operand)
+            with np.errstate(over="ignore", invalid="ignore"):
+                values[index] = _apply(slots, node, args, operand)
         if record is not None:
             record(index, values[index])
         for arg in (*node.args, index):

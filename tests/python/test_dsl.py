@@ -198,6 +198,16 @@ def test_nodes_know_the_line_that_wrote_them() -> None:
     assert y.program is p
 
 
+def test_inputs_and_outputs_of_a_decorated_function_are_at_its_definition() -> None:
+    @cyclotron.program(n=1024)
+    def product(x: Encrypted, y: Encrypted) -> Encrypted:
+        return x * y
+
+    line = product.function.__code__.co_firstlineno
+    spans = {node.op: node.span.line for node in product.build().nodes}
+    assert spans == {"input": line, "mul": line + 2, "output": line}
+
+
 def test_built_in_programs_count_as_user_code() -> None:
     from cyclotron.programs import find
 

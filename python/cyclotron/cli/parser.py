@@ -99,7 +99,7 @@ def _target_options() -> ArgumentParser:
     options.add_argument("--keyswitch", choices=("auto", "listing1", "hybrid"), default="auto")
     options.add_argument("--levels", type=_positive, metavar="L", help="limbs of fresh ciphertexts")
     options.add_argument(
-        "--precision", type=float, metavar="BITS", help="CKKS: precision to plan for"
+        "--precision", type=_bits, metavar="BITS", help="CKKS: precision to plan for"
     )
     options.add_argument("--effort", type=int, choices=(0, 1, 2), default=1, help="of compilation")
     _run_options(options)
@@ -171,6 +171,16 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 2**31:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
+
+
+def _bits(text: str) -> float:
+    try:
+        bits = float(text)
+    except ValueError:
+        bits = 0.0
+    if not 1 <= bits <= 64:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bits from 1 to 64")
+    return bits
 
 
 def _seed(text: str) -> int:

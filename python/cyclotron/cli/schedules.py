@@ -35,7 +35,7 @@ def compile_command(options: argparse.Namespace) -> int:
     try:
         compiled.schedule.save(str(options.output), _origin(compiled, options, settings))
     except OSError as error:
-        raise UsageError(f"{options.output} cannot be written: {error.strerror}") from None
+        raise UsageError(f"{options.output} cannot be written: {error.strerror or error}") from None
     report = {
         "program": workload.name,
         "on": settings.on,
