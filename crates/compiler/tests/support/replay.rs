@@ -171,6 +171,7 @@ impl Replay<'_> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of entry")]
     fn step(&mut self, at: u64, component: Component, op: StreamOp) -> Result<(), String> {
         let m = self.machine;
         let end = match (component, op) {
