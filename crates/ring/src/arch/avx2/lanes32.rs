@@ -13,7 +13,6 @@ impl Lanes<u32> for Avx2 {
     type Block = [u32; LANES];
 
     const LOG_LANES: u32 = 3;
-    const LOG_RADIX: u32 = 3;
     const LOG_TAIL: u32 = 2;
 
     #[inline(always)]

@@ -13,7 +13,6 @@ impl Lanes<u64> for Avx2 {
     type Block = [u64; LANES];
 
     const LOG_LANES: u32 = 2;
-    const LOG_RADIX: u32 = 3;
     const LOG_TAIL: u32 = 2;
 
     #[inline(always)]

@@ -15,7 +15,6 @@ impl<const IFMA: bool> Lanes<u32> for Avx512<IFMA> {
     type Block = [u32; LANES];
 
     const LOG_LANES: u32 = 4;
-    const LOG_RADIX: u32 = 4;
     const LOG_TAIL: u32 = 4;
 
     #[inline(always)]

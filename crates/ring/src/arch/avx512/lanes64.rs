@@ -13,7 +13,6 @@ impl<const IFMA: bool> Lanes<u64> for Avx512<IFMA> {
     type Block = [u64; LANES];
 
     const LOG_LANES: u32 = 3;
-    const LOG_RADIX: u32 = 4;
     const LOG_TAIL: u32 = 4;
 
     #[inline(always)]

@@ -101,9 +101,9 @@ fn all_32_bit_back_ends_agree() {
     for modulus in moduli(&[14, 20, 28, 29, 30, 31, 32]) {
         let scalar = Scalar::<u32>::new(modulus, LOG_N);
         let backends = [
-            Avx2::new().and_then(|isa| word32(isa, modulus, LOG_N)),
-            Avx512::<false>::new().and_then(|isa| word32(isa, modulus, LOG_N)),
-            Avx512::<true>::new().and_then(|isa| word32(isa, modulus, LOG_N)),
+            Avx2::new().and_then(|isa| word32(isa, isa, modulus, LOG_N)),
+            Avx512::<false>::new().and_then(|isa| word32(isa, isa, modulus, LOG_N)),
+            Avx512::<true>::new().and_then(|isa| word32(isa, isa, modulus, LOG_N)),
         ];
         for backend in backends.into_iter().flatten() {
             agree(&*backend, &scalar);

@@ -153,11 +153,14 @@ impl<T: Transform, P: Pointwise<W = T::W>> Backend<T::W> for Vector<T, P> {
 pub fn for_u32(simd: Simd, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backend<u32>>> {
     match simd {
         Simd::Scalar => None,
-        Simd::Avx2 => word32(Avx2::new()?, modulus, log_n),
-        Simd::Avx512 => match Avx512::<true>::new() {
-            Some(isa) => word32(isa, modulus, log_n),
-            None => word32(Avx512::<false>::new()?, modulus, log_n),
-        },
+        Simd::Avx2 => Avx2::new().and_then(|isa| word32(isa, isa, modulus, log_n)),
+        Simd::Avx512 => {
+            let base = Avx512::<false>::new()?;
+            match Avx512::<true>::new() {
+                Some(ifma) => word32(base, ifma, modulus, log_n),
+                None => word32(base, base, modulus, log_n),
+            }
+        }
     }
 }
 
@@ -172,34 +175,33 @@ pub fn for_u64(simd: Simd, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backe
     }
 }
 
-pub(super) fn word32<L: Lanes32>(
-    isa: L,
+/// Transforms need no IFMA, sums of products gain from it.
+pub(super) fn word32<L: Lanes32, M: Lanes32>(
+    for_transforms: L,
+    for_sums: M,
     modulus: Modulus,
     log_n: u32,
 ) -> Option<Box<dyn Backend<u32>>> {
-    if log_n < log_n_min::<u32, L>() || modulus.value() == 2 {
+    if log_n < log_n_min::<u32, L>() {
         return None;
     }
     if modulus.value() < Lazy32::<L>::BELOW {
         let twiddles = Twiddles::new(&modulus, log_n, |w| lazy32::form(&modulus, w));
-        let pointwise = Full32::new(isa, &modulus, &twiddles);
-        let transform = Lazy32::new(isa, &modulus, &twiddles);
         return Some(Box::new(Vector {
             name: "lazy32",
             modulus,
+            transform: Lazy32::new(for_transforms, &modulus, &twiddles),
+            pointwise: Full32::new(for_sums, &modulus, &twiddles),
             twiddles,
-            transform,
-            pointwise,
         }));
     }
     let twiddles = Twiddles::new(&modulus, log_n, |w| full32::form(&modulus, w));
-    let pointwise = Full32::new(isa, &modulus, &twiddles);
     Some(Box::new(Vector {
         name: "full32",
         modulus,
+        transform: Full32::new(for_transforms, &modulus, &twiddles),
+        pointwise: Full32::new(for_sums, &modulus, &twiddles),
         twiddles,
-        transform: pointwise,
-        pointwise,
     }))
 }
 

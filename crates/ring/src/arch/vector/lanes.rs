@@ -26,9 +26,7 @@ pub trait Lanes<W: Word>: Isa {
 
     /// log2 of the words in a vector.
     const LOG_LANES: u32;
-    /// log2 of the vectors that an NTT pass holds in registers, at most 4.
-    const LOG_RADIX: u32;
-    /// log2 of the vectors that an NTT's last pass holds in registers: 2 or 3.
+    /// log2 of the vectors that an NTT's last pass holds in registers: 2 or 4.
     const LOG_TAIL: u32;
 
     /// The words as whole vectors.

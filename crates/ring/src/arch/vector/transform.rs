@@ -1,8 +1,8 @@
 //! The order in which an NTT's butterflies are computed.
 //!
 //! The stages are those of [`crate::arch::scalar::ntt`]. Several consecutive
-//! stages form a *pass*, in which 2^K vectors, a stride apart, are read once,
-//! taken through K stages in registers and written once. The last pass (the
+//! stages form a *pass*, in which 4 or 8 vectors, a stride apart, are read once,
+//! taken through 2 or 3 stages in registers and written once. The last pass (the
 //! *tail*) takes 2^`LOG_TAIL` neighbouring vectors through all remaining
 //! stages, those within vectors included.
 //!
@@ -84,7 +84,7 @@ struct Pass {
     log_tails: u32,
 }
 
-/// The passes before the tail: as few as possible, of 2 to `log_radix` stages each.
+/// The passes before the tail: as few as possible, of 2 or 3 stages each.
 struct Plan {
     passes: [Pass; 6],
     count: usize,
@@ -92,8 +92,8 @@ struct Plan {
 
 impl Plan {
     #[inline(always)]
-    fn new(stages: u32, log_radix: u32) -> Self {
-        let count = stages.div_ceil(log_radix);
+    fn new(stages: u32) -> Self {
+        let count = stages.div_ceil(3);
         let mut passes = [Pass::default(); 6];
         let mut stages_before = 0;
         for (pass, left) in passes.iter_mut().zip((1..=count).rev()) {
@@ -217,7 +217,7 @@ pub fn forward<T: Transform>(
     let blocks = T::L::blocks_mut(dst);
     enter(t, blocks, src);
     let log_tails = blocks.len().ilog2() - T::L::LOG_TAIL;
-    let plan = Plan::new(log_tails, T::L::LOG_RADIX);
+    let plan = Plan::new(log_tails);
     for c in 0..1usize << log_tails {
         for pass in plan.passes() {
             if c & ((1 << pass.log_tails) - 1) == 0 {
@@ -226,9 +226,7 @@ pub fn forward<T: Transform>(
                 let block = block_of::<T>(blocks, c, pass.log_tails);
                 match pass.log_radix {
                     2 => forward_pass_2(t, &window, block),
-                    3 => forward_pass_3(t, &window, block),
-                    _ if T::L::LOG_RADIX >= 4 => forward_pass_4(t, &window, block),
-                    _ => unreachable!("passes have 2 to LOG_RADIX stages"),
+                    _ => forward_pass_3(t, &window, block),
                 }
             }
         }
@@ -236,7 +234,6 @@ pub fn forward<T: Transform>(
         let block = block_of::<T>(blocks, c, 0);
         match T::L::LOG_TAIL {
             2 => forward_tail_2(t, twiddles, block, j),
-            3 => forward_tail_3(t, twiddles, block, j),
             _ => forward_tail_4(t, twiddles, block, j),
         }
     }
@@ -255,13 +252,12 @@ pub fn inverse<T: Transform>(
     }
     let blocks = T::L::blocks_mut(dst);
     let log_tails = blocks.len().ilog2() - T::L::LOG_TAIL;
-    let plan = Plan::new(log_tails, T::L::LOG_RADIX);
+    let plan = Plan::new(log_tails);
     for c in 0..1usize << log_tails {
         let r = (2 << log_tails) - 1 - c;
         let block = block_of::<T>(blocks, c, 0);
         match T::L::LOG_TAIL {
             2 => inverse_tail_2(t, twiddles, block, r),
-            3 => inverse_tail_3(t, twiddles, block, r),
             _ => inverse_tail_4(t, twiddles, block, r),
         }
         for pass in plan.passes().iter().rev() {
@@ -269,18 +265,10 @@ pub fn inverse<T: Transform>(
                 let r = (2 << pass.stages_before) - 1 - (c >> pass.log_tails);
                 let window = Window::new(twiddles, r);
                 let block = block_of::<T>(blocks, c, pass.log_tails);
-                match (pass.log_radix, pass.stages_before == 0) {
-                    (2, false) => inverse_pass_2::<T, false>(t, &window, block),
-                    (2, true) => inverse_pass_2::<T, true>(t, &window, block),
-                    (3, false) => inverse_pass_3::<T, false>(t, &window, block),
-                    (3, true) => inverse_pass_3::<T, true>(t, &window, block),
-                    (_, false) if T::L::LOG_RADIX >= 4 => {
-                        inverse_pass_4::<T, false>(t, &window, block);
-                    }
-                    (_, true) if T::L::LOG_RADIX >= 4 => {
-                        inverse_pass_4::<T, true>(t, &window, block);
-                    }
-                    _ => unreachable!("passes have 2 to LOG_RADIX stages"),
+                let last = pass.stages_before == 0;
+                match pass.log_radix {
+                    2 => inverse_pass_2(t, &window, block, last),
+                    _ => inverse_pass_3(t, &window, block, last),
                 }
             }
         }
@@ -300,10 +288,11 @@ fn block_of<T: Transform>(blocks: &mut [Block<T>], c: usize, log_tails: u32) -> 
 macro_rules! pass {
     ($name:ident, $radix:literal, [$($k:literal)*], $stages:ident $(, $last:ident)?) => {
         #[inline(always)]
-        fn $name<T: Transform $(, const $last: bool)?>(
+        fn $name<T: Transform>(
             t: T,
             window: &Window<'_, T::W>,
             block: &mut [Block<T>],
+            $($last: bool,)?
         ) {
             let stride = block.len() / $radix;
             let mut parts = block.chunks_exact_mut(stride);
@@ -313,7 +302,7 @@ macro_rules! pass {
             }),*];
             for i in 0..stride {
                 let v = [$(t.isa().load(&parts[$k][i])),*];
-                let v = $stages::<T $(, $last)?>(t, window, v, 0, 0);
+                let v = $stages(t, window, v, (0, 0) $(, $last)?);
                 $(t.isa().store(&mut parts[$k][i], v[$k]);)*
             }
         }
@@ -322,40 +311,11 @@ macro_rules! pass {
 
 pass!(forward_pass_2, 4, [0 1 2 3], forward_4);
 pass!(forward_pass_3, 8, [0 1 2 3 4 5 6 7], forward_8);
-pass!(forward_pass_4, 16, [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15], forward_16);
-pass!(inverse_pass_2, 4, [0 1 2 3], inverse_4, LAST);
-pass!(inverse_pass_3, 8, [0 1 2 3 4 5 6 7], inverse_8, LAST);
-pass!(inverse_pass_4, 16, [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15], inverse_16, LAST);
+pass!(inverse_pass_2, 4, [0 1 2 3], inverse_4, last);
+pass!(inverse_pass_3, 8, [0 1 2 3 4 5 6 7], inverse_8, last);
 
-/// One butterfly: group i of the window's stage.
-#[inline(always)]
-fn forward_2<T: Transform>(
-    t: T,
-    window: &Window<'_, T::W>,
-    [x, y]: [V<T>; 2],
-    stage: u32,
-    i: usize,
-) -> [V<T>; 2] {
-    t.forward(x, y, t.broadcast(window.get(stage, i))).into()
-}
-
-/// One butterfly: group i of the window's stage.
-#[inline(always)]
-fn inverse_2<T: Transform, const LAST: bool>(
-    t: T,
-    window: &Window<'_, T::W>,
-    [x, y]: [V<T>; 2],
-    stage: u32,
-    i: usize,
-) -> [V<T>; 2] {
-    if LAST {
-        t.finish(x, y).into()
-    } else {
-        t.inverse(x, y, t.broadcast(window.get(stage, i))).into()
-    }
-}
-
-/// Defines the stages of a radix from those of half the radix.
+/// Defines the stages of a radix from those of half the radix. `(stage, i)`
+/// names the group in the window; `last` is set for the group of all values.
 macro_rules! stages {
     ($radix:literal, $forward:ident, $half_forward:ident, $inverse:ident, $half_inverse:ident,
      [$($a:ident)*], [$($b:ident)*]) => {
@@ -364,27 +324,27 @@ macro_rules! stages {
             t: T,
             window: &Window<'_, T::W>,
             [$($a,)* $($b),*]: [V<T>; $radix],
-            stage: u32,
-            i: usize,
+            (stage, i): (u32, usize),
         ) -> [V<T>; $radix] {
             let w = t.broadcast(window.get(stage, i));
             $(let ($a, $b) = t.forward($a, $b, w);)*
-            let [$($a),*] = $half_forward(t, window, [$($a),*], stage + 1, 2 * i);
-            let [$($b),*] = $half_forward(t, window, [$($b),*], stage + 1, 2 * i + 1);
+            let [$($a),*] = $half_forward(t, window, [$($a),*], (stage + 1, 2 * i));
+            let [$($b),*] = $half_forward(t, window, [$($b),*], (stage + 1, 2 * i + 1));
             [$($a,)* $($b),*]
         }
 
         #[inline(always)]
-        fn $inverse<T: Transform, const LAST: bool>(
+        fn $inverse<T: Transform>(
             t: T,
             window: &Window<'_, T::W>,
             [$($a,)* $($b),*]: [V<T>; $radix],
-            stage: u32,
-            i: usize,
+            (stage, i): (u32, usize),
+            last: bool,
         ) -> [V<T>; $radix] {
-            let [$($a),*] = $half_inverse::<T, false>(t, window, [$($a),*], stage + 1, 2 * i + 1);
-            let [$($b),*] = $half_inverse::<T, false>(t, window, [$($b),*], stage + 1, 2 * i);
-            if LAST {
+            let (left, right) = ((stage + 1, 2 * i + 1), (stage + 1, 2 * i));
+            let [$($a),*] = $half_inverse(t, window, [$($a),*], left, false);
+            let [$($b),*] = $half_inverse(t, window, [$($b),*], right, false);
+            if last {
                 $(let ($a, $b) = t.finish($a, $b);)*
                 [$($a,)* $($b),*]
             } else {
@@ -401,6 +361,29 @@ stages!(8, forward_8, forward_4, inverse_8, inverse_4, [a0 a1 a2 a3], [b0 b1 b2 
 stages!(16, forward_16, forward_8, inverse_16, inverse_8,
     [a0 a1 a2 a3 a4 a5 a6 a7], [b0 b1 b2 b3 b4 b5 b6 b7]);
 
+/// One butterfly.
+#[inline(always)]
+fn forward_2<T: Transform>(
+    t: T,
+    window: &Window<'_, T::W>,
+    [x, y]: [V<T>; 2],
+    (stage, i): (u32, usize),
+) -> [V<T>; 2] {
+    t.forward(x, y, t.broadcast(window.get(stage, i))).into()
+}
+
+/// One butterfly; never the last, as a pass has at least two stages.
+#[inline(always)]
+fn inverse_2<T: Transform>(
+    t: T,
+    window: &Window<'_, T::W>,
+    [x, y]: [V<T>; 2],
+    (stage, i): (u32, usize),
+    _last: bool,
+) -> [V<T>; 2] {
+    t.inverse(x, y, t.broadcast(window.get(stage, i))).into()
+}
+
 /// Defines the tails over some vectors: the stages between vectors, then those within.
 macro_rules! tails {
     ($count:literal, $forward:ident, $stages:ident, $inverse:ident, $stages_inverse:ident,
@@ -413,7 +396,7 @@ macro_rules! tails {
             j: usize,
         ) {
             let v = [$(t.isa().load(&block[$a]), t.isa().load(&block[$b])),*];
-            let v = $stages(t, &Window::new(twiddles, j), v, 0, 0);
+            let v = $stages(t, &Window::new(twiddles, j), v, (0, 0));
             let within = Within::new::<$count, { 2 * $count }, { 4 * $count }, { 8 * $count }>(
                 twiddles,
                 j,
@@ -443,7 +426,7 @@ macro_rules! tails {
                 inverse_pair(t, &within, x, y, $count / 2 - 1 - $k)
             }),*];
             let v = [$(v[$k].0, v[$k].1),*];
-            let v = $stages_inverse::<T, false>(t, &Window::new(twiddles, r), v, 0, 0);
+            let v = $stages_inverse(t, &Window::new(twiddles, r), v, (0, 0), false);
             $(
                 t.isa().store(&mut block[$a], v[$a]);
                 t.isa().store(&mut block[$b], v[$b]);
@@ -453,8 +436,6 @@ macro_rules! tails {
 }
 
 tails!(4, forward_tail_2, forward_4, inverse_tail_2, inverse_4, [(0 0 1) (1 2 3)]);
-tails!(8, forward_tail_3, forward_8, inverse_tail_3, inverse_8,
-    [(0 0 1) (1 2 3) (2 4 5) (3 6 7)]);
 tails!(16, forward_tail_4, forward_16, inverse_tail_4, inverse_16,
     [(0 0 1) (1 2 3) (2 4 5) (3 6 7) (4 8 9) (5 10 11) (6 12 13) (7 14 15)]);
 
