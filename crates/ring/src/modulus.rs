@@ -84,9 +84,7 @@ impl Modulus {
     #[inline]
     #[must_use]
     pub fn sub(&self, a: u64, b: u64) -> u64 {
-        // The difference wraps to more than 2^63 exactly where it borrows.
-        let difference = a.wrapping_sub(b);
-        difference.min(difference.wrapping_add(self.q))
+        add_if_negative(a.wrapping_sub(b), self.q)
     }
 
     /// `-a mod q` for canonical a.
@@ -155,11 +153,18 @@ impl Modulus {
         ((u128::from(w) << bits) / u128::from(self.q)) as u64
     }
 
-    /// From `[0, 2q)` to `[0, q)`, without a branch: residues are unpredictable.
+    /// From `[0, 2q)` to `[0, q)`.
     #[inline]
-    fn correct(&self, x: u64) -> u64 {
-        x.min(x.wrapping_sub(self.q))
+    pub(crate) fn correct(&self, x: u64) -> u64 {
+        add_if_negative(x.wrapping_sub(self.q), self.q)
     }
+}
+
+/// `x + q` where the signed integer x is negative, else x. Without a branch:
+/// residues are unpredictable.
+#[inline(always)]
+fn add_if_negative(x: u64, q: u64) -> u64 {
+    x.wrapping_add(q & (x as i64 >> 63) as u64)
 }
 
 #[cfg(test)]

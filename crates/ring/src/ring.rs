@@ -318,3 +318,35 @@ fn check_prime<W: Word>(q: u64, log_n: u32) -> Result<(), RingError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limb_buf::LimbBuf;
+
+    /// Small enough for an interpreter that looks for undefined behaviour.
+    fn smallest_ring<W: Word>() {
+        let ring = Ring::<W>::new(4, &[97, 193], Simd::Scalar).expect("primes = 1 mod 32");
+        let [mut x, mut y]: [LimbBuf<W>; 2] = [LimbBuf::zeroed(16), LimbBuf::zeroed(16)];
+        (x[1], y[15]) = (W::from_u64(1), W::from_u64(1));
+        ring.ntt_in_place(0, &mut x);
+        ring.ntt_in_place(0, &mut y);
+        let mut product = LimbBuf::zeroed(16);
+        ring.mul(0, &mut product, &x, &y);
+        ring.intt_in_place(0, &mut product);
+        // x * x^15 = -1; then modulo the other prime; then x -> x^3.
+        assert_eq!(product[0].to_u64(), 96);
+        let mut converted = LimbBuf::zeroed(16);
+        ring.bconv(&[1], &mut [&mut converted[..]], &[&product], &[5]);
+        assert_eq!(converted[0].to_u64(), 5 * 96 % 193);
+        ring.aut_eval(3, &mut y, &x);
+        ring.intt_in_place(0, &mut y);
+        assert_eq!(y[3].to_u64(), 1);
+    }
+
+    #[test]
+    fn smallest_ring_multiplies_converts_and_permutes() {
+        smallest_ring::<u32>();
+        smallest_ring::<u64>();
+    }
+}

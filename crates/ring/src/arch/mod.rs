@@ -104,6 +104,37 @@ pub trait Backend<W: Word>: Send + Sync {
     }
 }
 
+/// Code with its operands. `run` must be `#[inline(always)]`, so that it is
+/// compiled for the instruction set that it is run with.
+pub trait Kernel {
+    /// Executes it.
+    fn run(self);
+}
+
+/// Runs portable code compiled for the instruction set of `simd`, or for the
+/// base one if the processor lacks it.
+pub fn run_wide<K: Kernel>(simd: Simd, kernel: K) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use vector::lanes::Isa;
+        match simd {
+            Simd::Scalar => {}
+            Simd::Avx2 => {
+                if let Some(isa) = avx2::Avx2::new() {
+                    return isa.run(kernel);
+                }
+            }
+            Simd::Avx512 => {
+                if let Some(isa) = avx512::Avx512::<false>::new() {
+                    return isa.run(kernel);
+                }
+            }
+        }
+    }
+    let _ = simd;
+    kernel.run();
+}
+
 /// Whether the 256-bit kernels run here.
 pub fn has_avx2() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -15,8 +15,10 @@
 
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::arch::{Kernel, run_wide};
 use crate::error::RingError;
 use crate::prf::Prf;
+use crate::simd::Simd;
 
 /// Fractional bits of the fixed-point numbers.
 const FRACTION: u32 = 118;
@@ -81,6 +83,15 @@ impl Gaussian {
     /// after every 64 and at the end.
     pub fn sample(&self, prf: &mut Prf, n: usize) -> Zeroizing<Vec<i64>> {
         let mut samples = Zeroizing::new(vec![0i64; n]);
+        // Which instructions count does not change what is counted.
+        let simd = Simd::detect().unwrap_or(Simd::Scalar);
+        let (gaussian, dst) = (self, &mut samples[..]);
+        run_wide(simd, Sampling { gaussian, prf, dst });
+        samples
+    }
+
+    #[inline(always)]
+    fn fill(&self, prf: &mut Prf, samples: &mut [i64]) {
         let mut bytes = [0u8; 8 * CHUNK + 8];
         let mut uniform = [0u64; CHUNK];
         let mut magnitudes = [0u64; CHUNK];
@@ -101,10 +112,10 @@ impl Gaussian {
         bytes.zeroize();
         uniform.zeroize();
         magnitudes.zeroize();
-        samples
     }
 
     /// `counts[i] = #{k : uniform[i] >= T_k}`, in time that depends on the table only.
+    #[inline(always)]
     fn count_thresholds(&self, uniform: &[u64; CHUNK], counts: &mut [u64; CHUNK]) {
         counts.fill(0);
         for &threshold in &self.thresholds {
@@ -112,6 +123,20 @@ impl Gaussian {
                 *count += u64::from(u >= threshold);
             }
         }
+    }
+}
+
+/// Sampling as a kernel, to be compiled for wide vectors.
+struct Sampling<'a> {
+    gaussian: &'a Gaussian,
+    prf: &'a mut Prf,
+    dst: &'a mut [i64],
+}
+
+impl Kernel for Sampling<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.gaussian.fill(self.prf, self.dst);
     }
 }
 
@@ -296,6 +321,27 @@ mod tests {
                 Err(RingError::SigmaOutOfRange { .. })
             ));
         }
+    }
+
+    #[test]
+    fn samples_do_not_depend_on_the_path() {
+        let gaussian = &Gaussian::new(Gaussian::SIGMA).expect("in range");
+        let draw = |simd| {
+            let mut dst = vec![0i64; 1000];
+            let prf = &mut stream(&Seed::for_test(4), "gaussian", &[]);
+            let dst_slice = &mut dst[..];
+            run_wide(
+                simd,
+                Sampling {
+                    gaussian,
+                    prf,
+                    dst: dst_slice,
+                },
+            );
+            dst
+        };
+        let paths: Vec<_> = Simd::available().into_iter().map(draw).collect();
+        assert!(paths.iter().all(|path| *path == paths[0]));
     }
 
     #[test]

@@ -6,7 +6,8 @@
 mod lanes32;
 mod lanes64;
 
-use super::vector::lanes::{Isa, Kernel};
+use super::Kernel;
+use super::vector::lanes::Isa;
 
 /// Proof that the processor has AVX2.
 #[derive(Debug, Clone, Copy)]

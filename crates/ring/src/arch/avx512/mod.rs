@@ -3,7 +3,8 @@
 mod lanes32;
 mod lanes64;
 
-use super::vector::lanes::{Isa, Kernel};
+use super::Kernel;
+use super::vector::lanes::Isa;
 
 /// Proof that the processor has AVX-512 F, BW, DQ and VL, and IFMA if `IFMA`.
 #[derive(Debug, Clone, Copy)]

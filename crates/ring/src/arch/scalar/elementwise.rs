@@ -32,7 +32,7 @@ pub fn mul<W: Word>(modulus: &Modulus, dst: &mut [W], a: &[W], b: &[W]) {
 /// `a c`; a any words, c canonical.
 pub fn mul_c<W: Word>(modulus: &Modulus, dst: &mut [W], a: &[W], c: u64) {
     let factor = Factor::new(modulus, c);
-    unary(dst, a, |a| factor.mul(modulus.value(), a));
+    unary(dst, a, |a| factor.mul(modulus, a));
 }
 
 /// `acc + a b`; acc canonical, a and b any words.
@@ -48,7 +48,7 @@ pub fn sub_mul_c<W: Word>(modulus: &Modulus, dst: &mut [W], a: &[W], b: &[W], c:
     let factor = Factor::new(modulus, c);
     binary(dst, a, b, |a, b| {
         let difference = modulus.sub(a.to_u64(), b.to_u64());
-        factor.mul(modulus.value(), W::from_u64(difference))
+        factor.mul(modulus, W::from_u64(difference))
     });
 }
 

@@ -74,13 +74,13 @@ impl<W: Word> Factor<W> {
 
     /// `x w mod q` for any word x.
     #[inline(always)]
-    pub fn mul(self, q: u64, x: W) -> u64 {
+    pub fn mul(self, modulus: &Modulus, x: W) -> u64 {
         let estimate = x.mul_hi(self.companion).to_u64();
         // For 32-bit words exact, for 64-bit words modulo 2^64; below 2q either way.
         let rest = x
             .to_u64()
             .wrapping_mul(self.w.to_u64())
-            .wrapping_sub(estimate.wrapping_mul(q));
-        rest.min(rest.wrapping_sub(q))
+            .wrapping_sub(estimate.wrapping_mul(modulus.value()));
+        modulus.correct(rest)
     }
 }

@@ -31,7 +31,7 @@ pub fn forward<W: Word>(modulus: &Modulus, twiddles: &Twiddles<W>, data: &mut [W
             let factor = Factor::with_companion(w, companion);
             let (low, high) = group.split_at_mut(half);
             for (x, y) in low.iter_mut().zip(high) {
-                let product = factor.mul(modulus.value(), *y);
+                let product = factor.mul(modulus, *y);
                 let even = x.to_u64();
                 *x = W::from_u64(modulus.add(even, product));
                 *y = W::from_u64(modulus.sub(even, product));
@@ -54,13 +54,13 @@ pub fn inverse<W: Word>(modulus: &Modulus, twiddles: &Twiddles<W>, data: &mut [W
                 let (a, b) = (x.to_u64(), y.to_u64());
                 *x = W::from_u64(modulus.add(a, b));
                 // The sign of 1 / w is folded into the difference.
-                *y = W::from_u64(factor.mul(modulus.value(), W::from_u64(modulus.sub(b, a))));
+                *y = W::from_u64(factor.mul(modulus, W::from_u64(modulus.sub(b, a))));
             }
         }
         groups /= 2;
     }
     let n_inverse = Factor::new(modulus, twiddles.n_inverse());
     for x in data.iter_mut() {
-        *x = W::from_u64(n_inverse.mul(modulus.value(), *x));
+        *x = W::from_u64(n_inverse.mul(modulus, *x));
     }
 }

@@ -1,5 +1,6 @@
 //! What the kernels need of an instruction set.
 
+use crate::arch::Kernel;
 use crate::word::Word;
 
 /// A token of an instruction set: that one exists proves that the processor
@@ -7,12 +8,6 @@ use crate::word::Word;
 pub trait Isa: Copy + Send + Sync + 'static {
     /// Runs a kernel compiled for the instruction set.
     fn run<K: Kernel>(self, kernel: K);
-}
-
-/// A kernel with its operands. `run` must be `#[inline(always)]`.
-pub trait Kernel {
-    /// Executes it.
-    fn run(self);
 }
 
 /// Vectors of 2^`LOG_LANES` words.
