@@ -222,7 +222,7 @@ def test_progress_is_called_and_may_raise(tmp_path: Path) -> None:
 def test_an_interrupt_abandons_a_run() -> None:
     made = native.Graph("long", "bgv", 13, 65537)
     x = made.node("input", [], "user.py", 1, name="x")
-    for _ in range(400):
+    for _ in range(6000):
         x = made.node("rotate", [x], "user.py", 2, steps=1)
     made.node("output", [x], "user.py", 3, name="y")
     secure = LITERAL | {"log_n": 13, "log_q": [31, 31, 31, 31]}
@@ -236,5 +236,5 @@ def test_an_interrupt_abandons_a_run() -> None:
     with pytest.raises(KeyboardInterrupt):
         evaluator.run(plan, inputs, {})
     interrupted = time.monotonic() - start
-    # To the end it takes some seconds.
+    # To the end it takes many seconds on any machine.
     assert interrupted < 2

@@ -33,6 +33,9 @@ pub struct RunStats {
     pub threads: usize,
 }
 
+/// The most threads of an engine: far more than any program keeps busy.
+pub const MAX_THREADS: usize = 256;
+
 /// Executes limb programs on CPU threads.
 ///
 /// Results do not depend on the number of threads: every instruction is a
@@ -47,12 +50,18 @@ impl Engine {
     /// An engine with so many threads; 0 means one for each available core.
     ///
     /// # Errors
-    /// [`RuntimeError::Threads`] if the system refuses.
+    /// [`RuntimeError::Threads`] for more than [`MAX_THREADS`], or if the system refuses.
     pub fn new(threads: usize) -> Result<Self, RuntimeError> {
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         };
+        if threads > MAX_THREADS {
+            return Err(RuntimeError::Threads {
+                threads,
+                why: format!("use at most {MAX_THREADS}, or 0 for one on each core"),
+            });
+        }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|index| format!("cyclotron-{index}"))
@@ -136,5 +145,16 @@ impl Engine {
             threads: self.threads,
         };
         Ok((outputs, stats))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Engine, MAX_THREADS};
+
+    #[test]
+    fn absurd_numbers_of_threads_are_refused() {
+        assert!(Engine::new(MAX_THREADS + 1).is_err());
+        assert_eq!(Engine::new(2).expect("two threads").threads(), 2);
     }
 }

@@ -22,6 +22,6 @@ mod queue;
 mod run;
 mod value;
 
-pub use engine::{Engine, Progress, RunStats};
+pub use engine::{Engine, MAX_THREADS, Progress, RunStats};
 pub use error::RuntimeError;
 pub use plan::Prepared;

@@ -136,49 +136,6 @@ impl Parameters {
         self.log_q() + self.log_p()
     }
 
-    /// The exponent k of the automorphism x -> x^k that rotates by `steps`:
-    /// `out[i] = in[i + steps]`, cyclic over the row (CKKS: all N/2 slots;
-    /// BGV: each of the two rows).
-    ///
-    /// `k = 5^steps mod 2N`; `steps` may be negative and is taken modulo the row length.
-    /// BGV: a rotation by the row length swaps the two rows, `k = 2N - 1`; see
-    /// [`Self::row_length`].
-    #[must_use]
-    pub fn rotation_exponent(&self, steps: i64) -> u32 {
-        let row = self.row_length() as i64;
-        if self.scheme == Scheme::Bgv && steps.unsigned_abs() == row as u64 {
-            return self.conjugation_exponent();
-        }
-        let two_n = 2 * self.n() as u64;
-        let mut exponent = 1_u64;
-        let mut base = 5 % two_n;
-        let mut bits = steps.rem_euclid(row) as u64;
-        while bits > 0 {
-            if bits & 1 == 1 {
-                exponent = exponent * base % two_n;
-            }
-            base = base * base % two_n;
-            bits >>= 1;
-        }
-        exponent as u32
-    }
-
-    /// The exponent 2N - 1: complex conjugation (CKKS), swap of the rows (BGV).
-    #[must_use]
-    pub fn conjugation_exponent(&self) -> u32 {
-        (2 * self.n() - 1) as u32
-    }
-
-    /// Number of slots that rotate among themselves: N/2 for CKKS, half of the
-    /// slots for BGV (at least 1).
-    #[must_use]
-    pub fn row_length(&self) -> usize {
-        match self.scheme {
-            Scheme::Ckks => self.n() / 2,
-            Scheme::Bgv => (self.slots() / 2).max(1),
-        }
-    }
-
     /// The exact scale of every level, index l for level l (CKKS). The top
     /// level has the nominal scale, and `scale[l - 1] = scale[l]^2 / moduli[l - 1]`,
     /// what a product rescaled from level l to level l - 1 has. Index 0 is what

@@ -374,20 +374,6 @@ fn choices_take_the_smallest_secure_ring() {
 }
 
 #[test]
-fn rotations_are_powers_of_five() {
-    let params = Parameters::from_literal(&ckks_literal()).unwrap();
-    assert_eq!(params.rotation_exponent(0), 1);
-    assert_eq!(params.rotation_exponent(1), 5);
-    assert_eq!(params.rotation_exponent(3), 125);
-    let back = u64::from(params.rotation_exponent(-1)) * 5;
-    assert_eq!(back % (2 * params.n() as u64), 1);
-    assert_eq!(params.rotation_exponent(params.slots() as i64), 1);
-    let bgv = Parameters::from_literal(&bgv_literal()).unwrap();
-    assert_eq!(bgv.rotation_exponent(64), 2 * 8192 - 1);
-    assert_eq!(bgv.rotation_exponent(65), 5);
-}
-
-#[test]
 fn hybrid_keys_need_special_primes() {
     let params = Parameters::from_literal(&bgv_literal()).unwrap();
     assert!(
