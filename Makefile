@@ -50,7 +50,7 @@ fmt: $(DEV) ## Format everything
 	$(BIN)/ruff check --fix python tests tools examples
 
 bench: setup ## Run the benchmarks
-	cargo bench -p cyclotron-ring
+	cargo bench -p cyclotron-ring -p cyclotron-runtime -p cyclotron-checker
 
 clean: ## Remove what was built
 	rm -rf target .venv

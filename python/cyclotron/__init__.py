@@ -35,7 +35,8 @@ from cyclotron.errors import (
     SimulationError,
     UsageError,
 )
-from cyclotron.execution import Options, RunResult, run
+from cyclotron.execution import Compiled, Options, RunResult, run, simulate
+from cyclotron.execution import compile_program as compile  # noqa: A004 - what it is called
 from cyclotron.functions import Add, Mul, Rotate, Sub, log2, relinearize, rescale
 from cyclotron.graph import Program
 from cyclotron.tracing import ProgramFunction, program, shape
@@ -45,6 +46,7 @@ __all__ = [
     "CheckError",
     "Ciphertext",
     "Client",
+    "Compiled",
     "CyclotronError",
     "DoesNotFitError",
     "Encrypted",
@@ -72,6 +74,7 @@ __all__ = [
     "Taken",
     "UsageError",
     "__version__",
+    "compile",
     "doctor",
     "log2",
     "plain",
@@ -80,5 +83,6 @@ __all__ = [
     "rescale",
     "run",
     "shape",
+    "simulate",
     "take",
 ]

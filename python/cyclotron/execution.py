@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -228,6 +228,80 @@ class RunResult:
     report: dict[str, Any]
 
 
+def compile_program(
+    program: Program | ProgramFunction,
+    *,
+    on: str = "cpu",
+    samples: Iterable[Mapping[str, ArrayLike]] = (),
+    allow_insecure: str | None = None,
+) -> Compiled:
+    """Choose parameters and compile a program; on a machine, also schedule it.
+
+    Exported as ``cyclotron.compile``.
+
+    Parameters
+    ----------
+    program
+        A decorated function or a `Program`.
+    on, allow_insecure
+        As in `Options`.
+    samples
+        Inputs of a CKKS program, to measure magnitudes on; inputs of more than
+        twice their size are refused later. Random values up to 1 if there are none.
+    """
+    built = _built(program)
+    workload = Workload(built.name, built)
+    options = Options(on=on, allow_insecure=allow_insecure)
+    bound = [built.bind(sample) for sample in samples]
+    return compile_workload(workload, built, options, bound, Stopwatch(), Silent())
+
+
+def simulate(
+    compiled: Compiled,
+    inputs: Mapping[str, ArrayLike],
+    *,
+    seed: int | None = None,
+    threads: int = 0,
+) -> RunResult:
+    """Run a compiled program encrypted, on the CPU and on its machine, and compare.
+
+    Parameters
+    ----------
+    compiled
+        What `compile_program` returned for a machine.
+    inputs
+        Values of all inputs, encrypted and plain.
+    seed, threads
+        As in `Options`.
+    """
+    if compiled.machine is None:
+        raise UsageError('the program was compiled for the CPU; compile it with on="f1"')
+    options = Options(on=compiled.machine.name, seed=seed, threads=threads)
+    return _run(compiled, inputs, options, Stopwatch())
+
+
+def _built(program: Program | ProgramFunction) -> Program:
+    if isinstance(program, Program):
+        return program
+    if isinstance(program, ProgramFunction):
+        return program.build()
+    raise UsageError(
+        f"{type(program).__name__} is not a program; give a Program or a function decorated "
+        "with @cyclotron.program"
+    )
+
+
+def _run(
+    compiled: Compiled, inputs: Mapping[str, ArrayLike], options: Options, watch: Stopwatch
+) -> RunResult:
+    from cyclotron.report import run_report  # noqa: PLC0415 - the report reads this module's types
+
+    workload = Workload(compiled.program.name, compiled.program)
+    bound = compiled.program.bind(inputs)
+    done = Runner(compiled, options, watch, Silent()).run(Sample(bound))
+    return RunResult(done.outputs, run_report(workload, compiled, options, [done], watch))
+
+
 def run(
     program: Program | ProgramFunction,
     inputs: Mapping[str, ArrayLike],
@@ -254,16 +328,15 @@ def run(
         Decrypted outputs and a report. A result that does not match the twin is
         reported, not raised.
     """
-    from cyclotron.report import run_report  # noqa: PLC0415 - the report reads this module's types
-
-    built = program if isinstance(program, Program) else program.build()
+    built = _built(program)
+    if not isinstance(inputs, Mapping):
+        raise UsageError('inputs are a mapping from names to values, {"x": [1, 2, 3]}')
     bound = built.bind(inputs)
     options = Options(on=on, seed=seed, threads=threads, allow_insecure=allow_insecure)
-    workload = Workload(built.name, built)
     watch = Stopwatch()
+    workload = Workload(built.name, built)
     compiled = compile_workload(workload, built, options, [bound], watch, Silent())
-    done = Runner(compiled, options, watch, Silent()).run(Sample(bound))
-    return RunResult(done.outputs, run_report(workload, compiled, options, [done], watch))
+    return _run(compiled, inputs, options, watch)
 
 
 def compile_workload(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SHARED_DATA
+from conftest import SHARED_DATA, Command
 from numpy.typing import NDArray
 
 from cyclotron import idx
@@ -128,3 +129,15 @@ def test_weights_file_is_small() -> None:
     with resources.as_file(resources.files("cyclotron") / "assets" / "digits-weights.npz") as path:
         assert path.stat().st_size < 400_000
         assert set(idx.read_weights(path)) == set(idx.WEIGHT_SHAPES)
+
+
+@pytest.mark.parametrize("on", ["cpu", "f1"])
+def test_20_encrypted_images_agree_with_the_twin(on: str, cyclotron: Command) -> None:
+    done = cyclotron("run", "lola-mnist", "--images", "20", "--on", on, "--json", timeout=300)
+    found = json.loads(done.out)
+    assert found["outputs_match_twin"]
+    assert found["max_relative_error"] < 0.01
+    assert found["predictions"] == found["twin_predictions"]
+    assert found.get("limbs_identical_to_cpu", True)
+    right = sum(p == n for p, n in zip(found["predictions"], found["labels"], strict=True))
+    assert right >= 18

@@ -66,3 +66,34 @@ def test_import_prints_nothing_and_needs_only_numpy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
     assert done.stderr == ""
+
+
+def test_compile_once_and_simulate_twice() -> None:
+    @cyclotron.program(scheme="bgv", n=4096, t=65537)
+    def dot(x: cyclotron.Encrypted, y: cyclotron.Encrypted) -> cyclotron.Encrypted:
+        return (x * y).inner_sum()
+
+    compiled = cyclotron.compile(dot, on="f1")
+    for scale in (1, 2):
+        inputs = {"x": [scale, 2, 3], "y": [4, 5, 6]}
+        result = cyclotron.simulate(compiled, inputs)
+        assert result.outputs["output"][0] == 4 * scale + 28
+        assert result.report["limbs_identical_to_cpu"]
+    with pytest.raises(cyclotron.UsageError, match="CPU"):
+        cyclotron.simulate(cyclotron.compile(dot), {"x": [1], "y": [1]})
+    with pytest.raises(cyclotron.UsageError, match="not a program"):
+        cyclotron.run("dot", {})  # type: ignore[arg-type]
+    with pytest.raises(cyclotron.UsageError, match="mapping"):
+        cyclotron.run(dot, [1, 2])  # type: ignore[arg-type]
+
+
+def test_inputs_beyond_the_calibration_are_refused() -> None:
+    @cyclotron.program(scheme="ckks", n=8192)
+    def square(x: cyclotron.Encrypted) -> cyclotron.Encrypted:
+        return x * x
+
+    compiled = cyclotron.compile(square, on="f1", samples=[{"x": [1.0, -2.0]}])
+    result = cyclotron.simulate(compiled, {"x": [3.5]})
+    assert abs(result.outputs["output"][0] - 12.25) < 0.1
+    with pytest.raises(cyclotron.CyclotronError, match="compiled for inputs of at most 4"):
+        cyclotron.simulate(compiled, {"x": [128.0]})

@@ -63,7 +63,16 @@ pub fn choose(
                     return if wish.levels.is_some() {
                         Err(first)
                     } else {
-                        Err(give_up(wish, limbs, &first))
+                        let why = format!(
+                            "{first} (a longer chain is less secure than asked for at N = {}: \
+                             use a larger ring)",
+                            graph.n()
+                        );
+                        Err(LowerError::NoParameters {
+                            limbs,
+                            security: wish.security,
+                            last: why,
+                        })
                     };
                 }
                 // What the program lacks tells more than what primes there are.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cyclotron_program::{Graph, HeOp, MEASURED_MARGIN, Node};
 use cyclotron_ring::prf::Seed;
 use cyclotron_schemes::{
     Context, Scheme, SecretKey, SwitchKey, centred, decrypt_integers, decrypt_real, encrypt_secret,
@@ -89,6 +90,7 @@ impl Client {
                 kind: "encrypted input",
                 name: name.clone(),
             })?;
+            check_magnitude(&plan.interface().graph, name, given)?;
             let (level, scale) = (input.level, input.scale);
             let plaintext = given.encode(&self.context, name, level, scale, FRESH_FACTOR)?;
             let seed = self.encryption_seed(name)?;
@@ -177,5 +179,32 @@ impl Client {
             secret,
             deterministic,
         })
+    }
+}
+
+/// Refuses CKKS inputs beyond what the program was calibrated for: its values
+/// could outgrow their modulus, and the result would be wrong without a sign.
+fn check_magnitude(graph: &Graph, name: &str, given: &Values) -> Result<(), SessionError> {
+    let Values::Real(values) = given else {
+        return Ok(());
+    };
+    let is_input = |node: &Node| matches!(node.op, HeOp::Input { .. });
+    let measured = graph.nodes.iter().zip(&graph.measured);
+    let largest = measured
+        .filter(|(node, _)| is_input(node))
+        .fold(0.0, |m: f64, (_, &v)| m.max(v));
+    let limit = MEASURED_MARGIN * largest;
+    match values.iter().position(|v| v.abs() > limit) {
+        Some(slot) if largest > 0.0 && graph.scheme == cyclotron_program::Scheme::Ckks => {
+            Err(SessionError::Values {
+                name: name.to_owned(),
+                why: format!(
+                    "slot {slot} is {}; the program was compiled for inputs of at most {limit}: \
+                     compile it with samples as large as this",
+                    values[slot]
+                ),
+            })
+        }
+        _ => Ok(()),
     }
 }

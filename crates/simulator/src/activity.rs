@@ -3,7 +3,7 @@
 use cyclotron_isa::{
     Component, DramContent, FlatProgram, Link, Op, Schedule, StreamOp, Traffic, TrafficClass,
 };
-use cyclotron_machine::Resolved;
+use cyclotron_machine::{Bank, Resolved};
 
 /// What all components of a kind do together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,11 +139,22 @@ fn kinds(machine: &Resolved, buckets: usize) -> Vec<Activity> {
         let instances = clusters * usize::from(unit.count);
         kinds.push(Activity::new(&unit.name, instances, buckets));
     }
-    kinds.push(Activity::new("register file", clusters, buckets));
+    // What is busy of a register file or a bank is a port.
+    let ports = usize::from(machine.regfile.net_reads + machine.regfile.net_writes);
+    kinds.push(Activity::new("register file", clusters * ports, buckets));
     for (group, name) in machine.groups.iter().enumerate() {
-        let banks = machine.banks.iter();
-        let instances = banks.filter(|b| usize::from(b.group) == group).count();
-        kinds.push(Activity::new(name, instances, buckets));
+        let of_group = machine
+            .banks
+            .iter()
+            .filter(|b| usize::from(b.group) == group);
+        let ports = |b: &Bank| {
+            if b.single_port {
+                1
+            } else {
+                usize::from(b.reads + b.writes)
+            }
+        };
+        kinds.push(Activity::new(name, of_group.map(ports).sum(), buckets));
     }
     for xbar in &machine.xbars {
         let instances = match xbar.kind {

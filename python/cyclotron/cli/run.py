@@ -74,10 +74,20 @@ def samples_of(
     """Read or draw the inputs; return them, and the seed of the random ones."""
     if options.images is not None and not workload.has_images:
         raise UsageError(f"{workload.name} takes no images; --images is for lola-mnist")
+    for name, value in options.input:
+        if value == "random" and not workload.has_images:
+            _check_name(program, name)
     given = {name: _load(name, value) for name, value in options.input if value != "random"}
     seed, random = data_random(options.seed)
     samples = workload.samples(program, options.images or 1, given, random)
     return samples, None if workload.has_images else seed
+
+
+def _check_name(program: Program, name: str) -> None:
+    """Refuse a name that is no input, nor the stem of numbered ones."""
+    known = [*program.inputs, *program.plain_inputs]
+    if name not in known and not any(n.startswith(f"{name}.") for n in known):
+        raise UsageError(f"there is no input {name!r}; the inputs are {', '.join(known)}")
 
 
 def _load(name: str, path: str) -> NDArray[Any]:
