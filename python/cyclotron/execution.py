@@ -47,7 +47,7 @@ class Options:
     precision_bits, levels
         Override the program's.
     effort
-        Compile-time effort, 0 to 2.
+        Reserved for compile time against quality; without effect so far.
     """
 
     on: str = "cpu"

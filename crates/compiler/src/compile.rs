@@ -26,9 +26,9 @@ pub enum Phase {
 /// How to compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// 0 is fastest; 1 is the default.
+    /// Reserved: compile time against quality, 0 is fastest. Nothing reads it yet.
     pub effort: u8,
-    /// Seed of every arbitrary choice; the same seed gives the same schedule.
+    /// Reserved for arbitrary choices. There are none: a program has one schedule.
     pub seed: u64,
 }
 
