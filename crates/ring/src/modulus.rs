@@ -146,11 +146,17 @@ impl Modulus {
         }
     }
 
-    /// `floor(w 2^bits / q)` for canonical w: the companion of a constant factor.
+    /// `floor(w 2^bits / q)` for canonical w and 1 to 64 bits: the companion of a
+    /// constant factor.
     #[must_use]
     pub fn companion(&self, w: u64, bits: u32) -> u64 {
-        debug_assert!(w < self.q && bits <= 64);
-        ((u128::from(w) << bits) / u128::from(self.q)) as u64
+        debug_assert!(w < self.q && (1..=64).contains(&bits));
+        let (r0, r1) = (self.ratio as u64, (self.ratio >> 64) as u64);
+        let carry = ((u128::from(w) * u128::from(r0)) >> 64) as u64;
+        // floor(w ratio / 2^64) misses floor(w 2^64 / q) by one at most.
+        let estimate = w.wrapping_mul(r1).wrapping_add(carry);
+        let rest = 0u64.wrapping_sub(estimate.wrapping_mul(self.q));
+        (estimate + u64::from(rest >= self.q)) >> (64 - bits)
     }
 
     /// From `[0, 2q)` to `[0, q)`.
@@ -229,6 +235,10 @@ mod tests {
             let m = Modulus::new(q);
             for w in residues(q).into_iter().map(|w| w % q) {
                 let companion = m.companion(w, 64);
+                for bits in [32, 52, 64] {
+                    let exact = (u128::from(w) << bits) / u128::from(q);
+                    assert_eq!(u128::from(m.companion(w, bits)), exact);
+                }
                 for x in residues(q) {
                     let t = (u128::from(x) * u128::from(companion)) >> 64;
                     let rest = u128::from(x) * u128::from(w) - t * u128::from(q);

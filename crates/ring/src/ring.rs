@@ -65,10 +65,13 @@ impl<W: Word> Ring<W> {
                 return Err(RingError::DuplicateModulus { modulus: q });
             }
         }
-        let limbs = primes
-            .par_iter()
-            .map(|&q| W::backend(simd, Modulus::new(q), log_n))
-            .collect();
+        let backend = |&q: &u64| W::backend(simd, Modulus::new(q), log_n);
+        // Tables of small rings are not worth starting threads for.
+        let limbs = if log_n < 10 {
+            primes.iter().map(backend).collect()
+        } else {
+            primes.par_iter().map(backend).collect()
+        };
         Ok(Self { log_n, simd, limbs })
     }
 

@@ -102,6 +102,8 @@ impl Lanes<u64> for Avx2 {
 }
 
 impl Lanes64 for Avx2 {
+    const PRODUCTS: bool = false;
+
     intrinsics! {
         fn mul_low(self, a: __m256i, b: __m256i) -> __m256i {
             let cross = _mm256_add_epi64(

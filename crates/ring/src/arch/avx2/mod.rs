@@ -1,7 +1,10 @@
 //! 256-bit vectors: 8 words of 32 bits or 4 of 64.
 //!
 //! AVX2 multiplies 32-bit integers only: a lower 64-bit product is put
-//! together from three of them, an upper one from four.
+//! together from three of them, an upper one from four. For 64-bit words that
+//! beats scalar code where a factor is known beforehand (transforms, products
+//! by constants) and in sums; products of two vectors, and automorphisms on
+//! four lanes at a time, run the scalar code.
 
 mod lanes32;
 mod lanes64;

@@ -107,6 +107,8 @@ impl<const IFMA: bool> Lanes<u64> for Avx512<IFMA> {
 }
 
 impl<const IFMA: bool> Lanes64 for Avx512<IFMA> {
+    const PRODUCTS: bool = true;
+
     intrinsics! {
         fn mul_low(self, a: __m512i, b: __m512i) -> __m512i {
             _mm512_mullo_epi64(a, b)

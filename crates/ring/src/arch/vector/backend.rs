@@ -2,6 +2,7 @@
 
 use crate::arch::avx2::Avx2;
 use crate::arch::avx512::Avx512;
+use crate::arch::scalar;
 use crate::arch::vector::full32::{self, Full32};
 use crate::arch::vector::ifma52::{self, Ifma52};
 use crate::arch::vector::lanes::{Ifma, Isa, Lanes, Lanes32, Lanes64};
@@ -10,7 +11,7 @@ use crate::arch::vector::pointwise::{self, Pointwise};
 use crate::arch::vector::shoup64::{self, Shoup64};
 use crate::arch::vector::transform::{self, Transform, log_n_min};
 use crate::arch::{Backend, Kernel, Pair};
-use crate::automorphism::lane_permutations;
+use crate::automorphism::{evaluations, lane_permutations};
 use crate::limb_buf::LimbBuf;
 use crate::modulus::Modulus;
 use crate::simd::Simd;
@@ -102,6 +103,9 @@ impl<T: Transform, P: Pointwise<W = T::W>> Backend<T::W> for Vector<T, P> {
     }
 
     fn mul(&self, dst: &mut [T::W], a: &[T::W], b: &[T::W]) {
+        if !P::PRODUCTS {
+            return scalar::elementwise::mul(&self.modulus, dst, a, b);
+        }
         self.pointwise.isa().run(Mul(self.pointwise, (dst, a, b)));
     }
 
@@ -111,6 +115,9 @@ impl<T: Transform, P: Pointwise<W = T::W>> Backend<T::W> for Vector<T, P> {
     }
 
     fn mac(&self, dst: &mut [T::W], acc: &[T::W], a: &[T::W], b: &[T::W]) {
+        if !P::PRODUCTS {
+            return scalar::elementwise::mac(&self.modulus, dst, acc, a, b);
+        }
         let kernel = Mac(self.pointwise, (dst, acc, a, b));
         self.pointwise.isa().run(kernel);
     }
@@ -141,6 +148,9 @@ impl<T: Transform, P: Pointwise<W = T::W>> Backend<T::W> for Vector<T, P> {
     }
 
     fn permute(&self, dst: &mut [T::W], src: &[T::W], k: u32) {
+        if P::L::LOG_LANES < 3 {
+            return evaluations(k, dst, src);
+        }
         let lanes: LimbBuf<T::W> = lane_permutations(k, P::L::LOG_LANES)
             .map(|lane| T::W::from_u64(lane as u64))
             .collect();

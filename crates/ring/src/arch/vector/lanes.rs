@@ -146,6 +146,9 @@ pub fn add_products<L: Lanes32>(
 
 /// Vectors of 64-bit words.
 pub trait Lanes64: Lanes<u64> {
+    /// Whether products of two vectors are faster than scalar ones.
+    const PRODUCTS: bool;
+
     /// The lower 64 bits of the products.
     fn mul_low(self, a: Self::V, b: Self::V) -> Self::V;
     /// Each word shifted left by 32.

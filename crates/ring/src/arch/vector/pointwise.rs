@@ -21,6 +21,8 @@ pub trait Pointwise: Copy + Send + Sync + 'static {
     /// A constant whose products are summed.
     type Constant: Copy;
 
+    /// Whether products of two vectors are faster than scalar ones.
+    const PRODUCTS: bool = true;
     /// Products that a [`Pointwise::Sum`] holds.
     const TERMS_MAX: usize;
 

@@ -204,6 +204,7 @@ impl<L: Lanes64> Pointwise for Shoup64<L> {
     type Sum = Sum64<L::V>;
     type Constant = L::V;
 
+    const PRODUCTS: bool = L::PRODUCTS;
     const TERMS_MAX: usize = 1 << 30;
 
     #[inline(always)]
