@@ -22,8 +22,35 @@
 //! # Ok::<(), cyclotron_ring::RingError>(())
 //! ```
 //!
-//! Randomness comes from [`prf`] streams through the [`sampler`]s. What is not
-//! here: ciphertexts, parameters, threads (one operation runs on its caller's).
+//! # Words, primes and kernels
+//! A limb's words are 32 bits wide for primes below 2^32 and 64 bits for primes
+//! below 2^61. The kernels that serve a prime depend on its size and on the
+//! [`Simd`] path, chosen when the ring is made: the fastest of the processor,
+//! or the one that the environment variable `CYCLOTRON_SIMD` names.
+//! [`Ring::kernels`] tells their name.
+//!
+//! | kernels | words | primes | instructions |
+//! | --- | --- | --- | --- |
+//! | `scalar` | both | all | portable; also for N too small for vectors |
+//! | `lazy32` | 32 | below 2^30 | AVX2, AVX-512 |
+//! | `full32` | 32 | all others | AVX2, AVX-512 |
+//! | `ifma52` | 64 | between 2^13 and 2^50 | AVX-512 IFMA |
+//! | `shoup64` | 64 | all others | AVX2, AVX-512 |
+//!
+//! # Operands
+//! *Canonical* words are in `[0, q)`; all results are. Multiplicands and the
+//! sources of NTT and base conversion may be *any words* (limbs of another
+//! prime): they are reduced on the way in. Where canonical words are required
+//! and others are given, the result is unspecified, but there is one: nothing
+//! panics or is undefined, so that a wrong schedule can be executed.
+//!
+//! # Randomness
+//! Comes from [`prf`] streams through the [`sampler`]s, and is the same for the
+//! same seed on every path and for every number of threads.
+//!
+//! # What is not here
+//! Ciphertexts and parameters; threads (an operation runs on its caller's;
+//! only [`Ring::new`] builds its tables on all).
 
 mod arch;
 mod automorphism;

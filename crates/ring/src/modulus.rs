@@ -177,7 +177,9 @@ fn add_if_negative(x: u64, q: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const MODULI: [u64; 8] = [
+    /// Primes. For the last but one `2^128 / q` is just below an integer, so that
+    /// its constants are as wrong as they can be.
+    const MODULI: [u64; 9] = [
         2,
         3,
         17,
@@ -185,6 +187,7 @@ mod tests {
         65537,
         4_294_967_291,
         (1 << 50) - 27,
+        2_236_667_718_937_281_733,
         (1 << 61) - 1,
     ];
 

@@ -38,6 +38,22 @@ fn any_words<W: Word>(q: u64, seed: u64) -> LimbBuf<W> {
     words(top, &[0, q - 1, q, 2 * q - 1, (4 * q - 1) & top, top], seed)
 }
 
+/// Words that barely exceed what kernels take without reducing: 52 bits, or a
+/// few times q.
+fn barely_wide<W: Word>(q: u64, seed: u64) -> LimbBuf<W> {
+    let top = u64::MAX >> (64 - W::BITS);
+    let edge = if (1 << 40..1 << 50).contains(&q) {
+        1 << 53
+    } else {
+        q.saturating_mul(12)
+    };
+    words(
+        edge.min(top),
+        &[(edge / 2).min(top), (edge - 1).min(top)],
+        seed,
+    )
+}
+
 /// A kernel's result, from a destination with something in it.
 fn result<W: Word>(kernel: impl Fn(&mut [W])) -> LimbBuf<W> {
     let mut dst: LimbBuf<W> = std::iter::repeat_n(W::from_u64(3), N).collect();
@@ -49,6 +65,7 @@ fn agree<W: Word>(backend: &dyn Backend<W>, scalar: &dyn Backend<W>) {
     let q = scalar.modulus().value();
     let (a, b, c) = (residues::<W>(q, 1), residues::<W>(q, 2), q / 3);
     let (x, y) = (any_words::<W>(q, 3), any_words::<W>(q, 4));
+    let (z, t) = (barely_wide::<W>(q, 5), barely_wide::<W>(q, 6));
     let pairs: [Pair<'_, W>; 3] = [(&x, &y), (&a, &x), (&y, &y)];
     let sources: [&[W]; 3] = [&x, &y, &a];
     let low = a
@@ -73,6 +90,11 @@ fn agree<W: Word>(backend: &dyn Backend<W>, scalar: &dyn Backend<W>) {
             result(|d| kernels.dot_constants(d, &sources, &constants, false)),
             result(|d| kernels.dot_constants(d, &[&a, &b], &constants[..2], low)),
             result(|d| kernels.permute(d, &x, 2 * N as u32 - 5)),
+            result(|d| kernels.ntt(d, Some(&z))),
+            result(|d| kernels.mul(d, &z, &t)),
+            result(|d| kernels.mul_c(d, &z, c)),
+            result(|d| kernels.dot(d, &[(&a, &z), (&t, &b)])),
+            result(|d| kernels.dot_constants(d, &[&z, &t], &constants[..2], false)),
         ]
     });
     for (kernel, (ours, theirs)) in results[0].iter().zip(&results[1]).enumerate() {
