@@ -63,6 +63,7 @@ mod residues;
 mod ring;
 pub mod sampler;
 mod simd;
+mod throughput;
 mod twiddles;
 mod word;
 
@@ -73,4 +74,5 @@ pub use modulus::Modulus;
 pub use residues::{reduce_signed, reduce_signed_wide};
 pub use ring::Ring;
 pub use simd::Simd;
+pub use throughput::{Multiply, multiplications};
 pub use word::Word;

@@ -7,12 +7,12 @@
 //! it does faster and inherits the others.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub mod avx512;
 pub mod scalar;
 #[cfg(target_arch = "x86_64")]
-mod vector;
+pub mod vector;
 
 use crate::automorphism;
 use crate::modulus::Modulus;
