@@ -67,7 +67,7 @@ mod throughput;
 mod twiddles;
 mod word;
 
-pub use arch::Pair;
+pub use arch::{NttEntry, NttExit, Pair};
 pub use error::RingError;
 pub use limb_buf::LimbBuf;
 pub use modulus::Modulus;

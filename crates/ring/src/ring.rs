@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::arch::{Backend, Pair};
+use crate::arch::{Backend, NttEntry, NttExit, Pair};
 use crate::automorphism;
 use crate::error::RingError;
 use crate::modulus::Modulus;
@@ -139,6 +139,42 @@ impl<W: Word> Ring<W> {
     pub fn intt_in_place(&self, m: usize, data: &mut [W]) {
         self.check(&[data]);
         self.limb(m).intt(data, None);
+    }
+
+    /// The NTT between an operation on each coefficient and one on each value,
+    /// in the same walks over memory: `dst = exit(NTT(src + entry.add_c))`.
+    /// `src` any words, constants any integers, the minuend canonical.
+    pub fn ntt_with(
+        &self,
+        m: usize,
+        dst: &mut [W],
+        src: &[W],
+        entry: NttEntry,
+        exit: NttExit<'_, W>,
+    ) {
+        self.check(&[dst, src]);
+        let limb = self.limb(m);
+        let entry = NttEntry {
+            add_c: limb.modulus().reduce(entry.add_c),
+        };
+        let exit = match exit {
+            NttExit::Canonical => NttExit::Canonical,
+            NttExit::SubMulC { minuend, c } => {
+                self.check(&[minuend]);
+                let c = limb.modulus().reduce(c);
+                NttExit::SubMulC { minuend, c }
+            }
+        };
+        limb.ntt_with(dst, Some(src), entry, exit);
+    }
+
+    /// `mul_c INTT(src) + add_c`, the constant added to each coefficient; any
+    /// integers. The multiplication costs nothing: it joins the division by N.
+    pub fn intt_with(&self, m: usize, dst: &mut [W], src: &[W], mul_c: u64, add_c: u64) {
+        self.check(&[dst, src]);
+        let limb = self.limb(m);
+        let [mul_c, add_c] = [mul_c, add_c].map(|c| limb.modulus().reduce(c));
+        limb.intt_with(dst, Some(src), mul_c, add_c);
     }
 
     /// `a + b`.

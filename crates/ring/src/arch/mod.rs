@@ -22,6 +22,28 @@ use crate::word::Word;
 /// Two limbs whose product is a term of an inner product.
 pub type Pair<'a, W> = (&'a [W], &'a [W]);
 
+/// What an NTT does to each coefficient before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NttEntry {
+    /// Added to each coefficient: any integer; 0 costs nothing.
+    pub add_c: u64,
+}
+
+/// What an NTT does to each value after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NttExit<'a, W> {
+    /// Nothing: canonical values.
+    #[default]
+    Canonical,
+    /// `(minuend - value) c`, index by index.
+    SubMulC {
+        /// N canonical words.
+        minuend: &'a [W],
+        /// Any integer.
+        c: u64,
+    },
+}
+
 /// Kernels modulo one prime q.
 ///
 /// All slices of one call have equal lengths (the caller has checked), the
@@ -35,10 +57,22 @@ pub trait Backend<W: Word>: Send + Sync {
     fn modulus(&self) -> &Modulus;
 
     /// Coefficient to evaluation domain, from `src` or in place; any words.
-    fn ntt(&self, dst: &mut [W], src: Option<&[W]>);
+    /// Constants and the minuend are canonical.
+    fn ntt_with(&self, dst: &mut [W], src: Option<&[W]>, entry: NttEntry, exit: NttExit<'_, W>);
+
+    /// `mul_c` times the coefficients of the values, plus `add_c` each, from
+    /// `src` or in place; all canonical.
+    fn intt_with(&self, dst: &mut [W], src: Option<&[W]>, mul_c: u64, add_c: u64);
+
+    /// Coefficient to evaluation domain, from `src` or in place; any words.
+    fn ntt(&self, dst: &mut [W], src: Option<&[W]>) {
+        self.ntt_with(dst, src, NttEntry::default(), NttExit::Canonical);
+    }
 
     /// Evaluation to coefficient domain, from `src` or in place; canonical.
-    fn intt(&self, dst: &mut [W], src: Option<&[W]>);
+    fn intt(&self, dst: &mut [W], src: Option<&[W]>) {
+        self.intt_with(dst, src, 1, 0);
+    }
 
     /// `a + b`; canonical.
     fn add(&self, dst: &mut [W], a: &[W], b: &[W]) {

@@ -2,6 +2,7 @@
 
 mod automorphism;
 mod elementwise;
+mod fused;
 mod sums;
 mod transform;
 

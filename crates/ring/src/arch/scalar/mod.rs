@@ -4,7 +4,7 @@ pub mod elementwise;
 pub mod inner_product;
 pub mod ntt;
 
-use crate::arch::Backend;
+use crate::arch::{Backend, NttEntry, NttExit};
 use crate::modulus::Modulus;
 use crate::twiddles::Twiddles;
 use crate::word::Word;
@@ -35,18 +35,35 @@ impl<W: Word> Backend<W> for Scalar<W> {
         &self.modulus
     }
 
-    fn ntt(&self, dst: &mut [W], src: Option<&[W]>) {
+    fn ntt_with(&self, dst: &mut [W], src: Option<&[W]>, entry: NttEntry, exit: NttExit<'_, W>) {
         if let Some(src) = src {
             dst.copy_from_slice(src);
         }
-        ntt::forward(&self.modulus, &self.twiddles, dst);
+        let modulus = &self.modulus;
+        for x in dst.iter_mut() {
+            let residue = modulus.reduce(x.to_u64());
+            *x = W::from_u64(modulus.add(residue, entry.add_c));
+        }
+        ntt::forward(modulus, &self.twiddles, dst);
+        if let NttExit::SubMulC { minuend, c } = exit {
+            let factor = Factor::new(modulus, c);
+            for (x, minuend) in dst.iter_mut().zip(minuend) {
+                let difference = modulus.sub(minuend.to_u64(), x.to_u64());
+                *x = W::from_u64(factor.mul(modulus, W::from_u64(difference)));
+            }
+        }
     }
 
-    fn intt(&self, dst: &mut [W], src: Option<&[W]>) {
+    fn intt_with(&self, dst: &mut [W], src: Option<&[W]>, mul_c: u64, add_c: u64) {
         if let Some(src) = src {
             dst.copy_from_slice(src);
         }
-        ntt::inverse(&self.modulus, &self.twiddles, dst);
+        let modulus = &self.modulus;
+        ntt::inverse(modulus, &self.twiddles, dst);
+        let factor = Factor::new(modulus, modulus.mul(self.twiddles.n_inverse(), mul_c));
+        for x in dst.iter_mut() {
+            *x = W::from_u64(modulus.add(factor.mul(modulus, *x), add_c));
+        }
     }
 }
 

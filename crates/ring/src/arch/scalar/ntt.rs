@@ -6,8 +6,8 @@
 //! stages index i holds the value at the root `psi^(2 brv(i) + 1)`.
 //!
 //! Inverse: the same stages backwards with Gentleman-Sande butterflies
-//! `(x, y) -> (x + y, (x - y) / w)`, and a division by N at the end. It reads
-//! the same table: `1 / w[m + i] = -w[2m - 1 - i]`.
+//! `(x, y) -> (x + y, (x - y) / w)`; the division by N is left to the caller. It
+//! reads the same table: `1 / w[m + i] = -w[2m - 1 - i]`.
 //!
 //! # References
 //! Longa and Naehrig, "Speeding up the Number Theoretic Transform for Faster
@@ -18,11 +18,8 @@ use crate::modulus::Modulus;
 use crate::twiddles::Twiddles;
 use crate::word::Word;
 
-/// Coefficient to evaluation domain; any words in, canonical out.
+/// Coefficient to evaluation domain; canonical in and out.
 pub fn forward<W: Word>(modulus: &Modulus, twiddles: &Twiddles<W>, data: &mut [W]) {
-    for x in data.iter_mut() {
-        *x = W::from_u64(modulus.reduce(x.to_u64()));
-    }
     let mut groups = 1;
     while groups < data.len() {
         let half = data.len() / groups / 2;
@@ -41,7 +38,7 @@ pub fn forward<W: Word>(modulus: &Modulus, twiddles: &Twiddles<W>, data: &mut [W
     }
 }
 
-/// Evaluation to coefficient domain; canonical in and out.
+/// Evaluation to coefficient domain, times N; canonical in and out.
 pub fn inverse<W: Word>(modulus: &Modulus, twiddles: &Twiddles<W>, data: &mut [W]) {
     let mut groups = data.len() / 2;
     while groups >= 1 {
@@ -58,9 +55,5 @@ pub fn inverse<W: Word>(modulus: &Modulus, twiddles: &Twiddles<W>, data: &mut [W
             }
         }
         groups /= 2;
-    }
-    let n_inverse = Factor::new(modulus, twiddles.n_inverse());
-    for x in data.iter_mut() {
-        *x = W::from_u64(n_inverse.mul(modulus, *x));
     }
 }

@@ -5,7 +5,7 @@ use super::backend::{word32, word52, word64};
 use crate::arch::avx2::Avx2;
 use crate::arch::avx512::Avx512;
 use crate::arch::scalar::Scalar;
-use crate::arch::{Backend, Pair};
+use crate::arch::{Backend, NttEntry, NttExit, Pair};
 use crate::limb_buf::LimbBuf;
 use crate::modulus::Modulus;
 use crate::prf::{Seed, stream};
@@ -91,6 +91,11 @@ fn agree<W: Word>(backend: &dyn Backend<W>, scalar: &dyn Backend<W>) {
             result(|d| kernels.dot_constants(d, &[&a, &b], &constants[..2], low)),
             result(|d| kernels.permute(d, &x, 2 * N as u32 - 5)),
             result(|d| kernels.ntt(d, Some(&z))),
+            result(|d| {
+                let exit = NttExit::SubMulC { minuend: &b, c };
+                kernels.ntt_with(d, Some(&z), NttEntry { add_c: q - 1 }, exit);
+            }),
+            result(|d| kernels.intt_with(d, Some(&a), c, q - 1)),
             result(|d| kernels.mul(d, &z, &t)),
             result(|d| kernels.mul_c(d, &z, c)),
             result(|d| kernels.dot(d, &[(&a, &z), (&t, &b)])),

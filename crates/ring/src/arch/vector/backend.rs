@@ -9,8 +9,8 @@ use crate::arch::vector::lanes::{Ifma, Isa, Lanes, Lanes32, Lanes64};
 use crate::arch::vector::lazy32::{self, Lazy32};
 use crate::arch::vector::pointwise::{self, Pointwise};
 use crate::arch::vector::shoup64::{self, Shoup64};
-use crate::arch::vector::transform::{self, Transform, log_n_min};
-use crate::arch::{Backend, Kernel, Pair};
+use crate::arch::vector::transform::{self, Exit, Inner, Transform, W, log_n_min};
+use crate::arch::{Backend, Kernel, NttEntry, NttExit, Pair};
 use crate::automorphism::{evaluations, lane_permutations};
 use crate::limb_buf::LimbBuf;
 use crate::modulus::Modulus;
@@ -34,10 +34,8 @@ macro_rules! kernels {
 }
 
 kernels! {
-    Forward<T: Transform>(tw: &'a Twiddles<T::W>, dst: &'a mut [T::W], src: Option<&'a [T::W]>)
-        = transform::forward;
-    Inverse<T: Transform>(tw: &'a Twiddles<T::W>, dst: &'a mut [T::W], src: Option<&'a [T::W]>)
-        = transform::inverse;
+    Forward<T: Transform>(call: transform::Forward<'a, T>) = transform::forward;
+    Inverse<T: Transform>(call: transform::Inverse<'a, T>) = transform::inverse;
     Add<P: Pointwise>(dst: &'a mut [P::W], a: &'a [P::W], b: &'a [P::W]) = pointwise::add;
     Sub<P: Pointwise>(dst: &'a mut [P::W], a: &'a [P::W], b: &'a [P::W]) = pointwise::sub;
     Neg<P: Pointwise>(dst: &'a mut [P::W], a: &'a [P::W]) = pointwise::neg;
@@ -59,15 +57,15 @@ kernels! {
 
 /// A back end of one prime: an arithmetic for its transforms and one for the
 /// other kernels.
-struct Vector<T: Transform, P: Pointwise<W = T::W>> {
+struct Vector<T: Transform, P: Pointwise<W = W<T>>> {
     name: &'static str,
     modulus: Modulus,
-    twiddles: Twiddles<T::W>,
+    twiddles: Twiddles<Inner<T>>,
     transform: T,
     pointwise: P,
 }
 
-impl<T: Transform, P: Pointwise<W = T::W>> Backend<T::W> for Vector<T, P> {
+impl<T: Transform, P: Pointwise<W = W<T>>> Backend<W<T>> for Vector<T, P> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -76,45 +74,71 @@ impl<T: Transform, P: Pointwise<W = T::W>> Backend<T::W> for Vector<T, P> {
         &self.modulus
     }
 
-    fn ntt(&self, dst: &mut [T::W], src: Option<&[T::W]>) {
-        let kernel = Forward(self.transform, (&self.twiddles, dst, src));
-        self.transform.isa().run(kernel);
+    fn ntt_with(
+        &self,
+        dst: &mut [W<T>],
+        src: Option<&[W<T>]>,
+        entry: NttEntry,
+        exit: NttExit<'_, W<T>>,
+    ) {
+        let exit = match exit {
+            NttExit::Canonical => Exit::Canonical,
+            NttExit::SubMulC { minuend, c } => Exit::SubMul(minuend, T::form(&self.modulus, c)),
+        };
+        let call = transform::Forward {
+            twiddles: &self.twiddles,
+            dst,
+            src,
+            scratch: &mut [],
+            add_c: entry.add_c,
+            exit,
+        };
+        self.transform.isa().run(Forward(self.transform, (call,)));
     }
 
-    fn intt(&self, dst: &mut [T::W], src: Option<&[T::W]>) {
-        let kernel = Inverse(self.transform, (&self.twiddles, dst, src));
-        self.transform.isa().run(kernel);
+    fn intt_with(&self, dst: &mut [W<T>], src: Option<&[W<T>]>, mul_c: u64, add_c: u64) {
+        let last = [self.twiddles.n_inverse(), self.twiddles.last_inverse()]
+            .map(|factor| T::form(&self.modulus, self.modulus.mul(factor, mul_c)));
+        let call = transform::Inverse {
+            twiddles: &self.twiddles,
+            dst,
+            src,
+            scratch: &mut [],
+            last,
+            add_c,
+        };
+        self.transform.isa().run(Inverse(self.transform, (call,)));
     }
 
-    fn add(&self, dst: &mut [T::W], a: &[T::W], b: &[T::W]) {
+    fn add(&self, dst: &mut [W<T>], a: &[W<T>], b: &[W<T>]) {
         self.pointwise.isa().run(Add(self.pointwise, (dst, a, b)));
     }
 
-    fn sub(&self, dst: &mut [T::W], a: &[T::W], b: &[T::W]) {
+    fn sub(&self, dst: &mut [W<T>], a: &[W<T>], b: &[W<T>]) {
         self.pointwise.isa().run(Sub(self.pointwise, (dst, a, b)));
     }
 
-    fn neg(&self, dst: &mut [T::W], a: &[T::W]) {
+    fn neg(&self, dst: &mut [W<T>], a: &[W<T>]) {
         self.pointwise.isa().run(Neg(self.pointwise, (dst, a)));
     }
 
-    fn add_c(&self, dst: &mut [T::W], a: &[T::W], c: u64) {
+    fn add_c(&self, dst: &mut [W<T>], a: &[W<T>], c: u64) {
         self.pointwise.isa().run(AddC(self.pointwise, (dst, a, c)));
     }
 
-    fn mul(&self, dst: &mut [T::W], a: &[T::W], b: &[T::W]) {
+    fn mul(&self, dst: &mut [W<T>], a: &[W<T>], b: &[W<T>]) {
         if !P::PRODUCTS {
             return scalar::elementwise::mul(&self.modulus, dst, a, b);
         }
         self.pointwise.isa().run(Mul(self.pointwise, (dst, a, b)));
     }
 
-    fn mul_c(&self, dst: &mut [T::W], a: &[T::W], c: u64) {
+    fn mul_c(&self, dst: &mut [W<T>], a: &[W<T>], c: u64) {
         let c = self.pointwise.factor(&self.modulus, c);
         self.pointwise.isa().run(MulC(self.pointwise, (dst, a, c)));
     }
 
-    fn mac(&self, dst: &mut [T::W], acc: &[T::W], a: &[T::W], b: &[T::W]) {
+    fn mac(&self, dst: &mut [W<T>], acc: &[W<T>], a: &[W<T>], b: &[W<T>]) {
         if !P::PRODUCTS {
             return scalar::elementwise::mac(&self.modulus, dst, acc, a, b);
         }
@@ -122,13 +146,13 @@ impl<T: Transform, P: Pointwise<W = T::W>> Backend<T::W> for Vector<T, P> {
         self.pointwise.isa().run(kernel);
     }
 
-    fn sub_mul_c(&self, dst: &mut [T::W], a: &[T::W], b: &[T::W], c: u64) {
+    fn sub_mul_c(&self, dst: &mut [W<T>], a: &[W<T>], b: &[W<T>], c: u64) {
         let c = self.pointwise.factor(&self.modulus, c);
         let kernel = SubMulC(self.pointwise, (dst, a, b, c));
         self.pointwise.isa().run(kernel);
     }
 
-    fn dot(&self, dst: &mut [T::W], pairs: &[Pair<'_, T::W>]) {
+    fn dot(&self, dst: &mut [W<T>], pairs: &[Pair<'_, W<T>>]) {
         self.pointwise.isa().run(Dot(self.pointwise, (dst, pairs)));
     }
 
@@ -138,8 +162,8 @@ impl<T: Transform, P: Pointwise<W = T::W>> Backend<T::W> for Vector<T, P> {
 
     fn dot_constants(
         &self,
-        dst: &mut [T::W],
-        srcs: &[&[T::W]],
+        dst: &mut [W<T>],
+        srcs: &[&[W<T>]],
         constants: &[u64],
         below_2_52: bool,
     ) {
@@ -147,12 +171,12 @@ impl<T: Transform, P: Pointwise<W = T::W>> Backend<T::W> for Vector<T, P> {
         self.pointwise.isa().run(kernel);
     }
 
-    fn permute(&self, dst: &mut [T::W], src: &[T::W], k: u32) {
+    fn permute(&self, dst: &mut [W<T>], src: &[W<T>], k: u32) {
         if P::L::LOG_LANES < 3 {
             return evaluations(k, dst, src);
         }
-        let lanes: LimbBuf<T::W> = lane_permutations(k, P::L::LOG_LANES)
-            .map(|lane| T::W::from_u64(lane as u64))
+        let lanes: LimbBuf<W<T>> = lane_permutations(k, P::L::LOG_LANES)
+            .map(|lane| W::<T>::from_u64(lane as u64))
             .collect();
         let kernel = Permute(self.pointwise, (dst, src, k, &lanes));
         self.pointwise.isa().run(kernel);
@@ -200,8 +224,8 @@ pub(super) fn word32<L: Lanes32, M: Lanes32>(
         return Some(Box::new(Vector {
             name: "lazy32",
             modulus,
-            transform: Lazy32::new(for_transforms, &modulus, &twiddles),
-            pointwise: Full32::new(for_sums, &modulus, &twiddles),
+            transform: Lazy32::new(for_transforms, &modulus),
+            pointwise: Full32::new(for_sums, &modulus),
             twiddles,
         }));
     }
@@ -209,8 +233,8 @@ pub(super) fn word32<L: Lanes32, M: Lanes32>(
     Some(Box::new(Vector {
         name: "full32",
         modulus,
-        transform: Full32::new(for_transforms, &modulus, &twiddles),
-        pointwise: Full32::new(for_sums, &modulus, &twiddles),
+        transform: Full32::new(for_transforms, &modulus),
+        pointwise: Full32::new(for_sums, &modulus),
         twiddles,
     }))
 }
@@ -224,7 +248,7 @@ pub(super) fn word64<L: Lanes64>(
         return None;
     }
     let twiddles = Twiddles::new(&modulus, log_n, |w| shoup64::form(&modulus, w));
-    let arithmetic = Shoup64::new(isa, &modulus, &twiddles);
+    let arithmetic = Shoup64::new(isa, &modulus);
     Some(Box::new(Vector {
         name: "shoup64",
         modulus,
@@ -244,7 +268,7 @@ pub(super) fn word52<L: Ifma>(
         return None;
     }
     let twiddles = Twiddles::new(&modulus, log_n, |w| ifma52::form(&modulus, w));
-    let arithmetic = Ifma52::new(isa, &modulus, &twiddles);
+    let arithmetic = Ifma52::new(isa, &modulus);
     Some(Box::new(Vector {
         name: "ifma52",
         modulus,

@@ -38,9 +38,9 @@
 
 use crate::arch::vector::lanes::{HalfSums, Lanes32};
 use crate::arch::vector::pointwise::Pointwise;
+use crate::arch::vector::storage::InPlace;
 use crate::arch::vector::transform::Transform;
 use crate::modulus::Modulus;
-use crate::twiddles::Twiddles;
 
 /// A vector of factors: both words for the even lanes and for the odd lanes.
 #[derive(Clone, Copy)]
@@ -58,8 +58,6 @@ pub struct Full32<L: Lanes32> {
     q_inverse: L::V,
     /// 1, 2^32 and 2^64 as factors.
     powers: [Factor32<L::V>; 3],
-    /// `1/N` and the last twiddle of the inverse.
-    last: [Factor32<L::V>; 2],
     /// `q > 2^31`: a word is below 2q.
     near_top: bool,
 }
@@ -80,8 +78,8 @@ pub fn form(modulus: &Modulus, w: u64) -> (u32, u32) {
 }
 
 impl<L: Lanes32> Full32<L> {
-    /// The prime's constants in registers, with those of the twiddles' degree.
-    pub fn new(isa: L, modulus: &Modulus, twiddles: &Twiddles<u32>) -> Self {
+    /// The prime's constants in registers.
+    pub fn new(isa: L, modulus: &Modulus) -> Self {
         let q = modulus.value() as u32;
         let factor = |w| splat_factor(isa, form(modulus, w));
         Self {
@@ -92,10 +90,6 @@ impl<L: Lanes32> Full32<L> {
                 factor(modulus.reduce(1)),
                 factor(modulus.reduce(1 << 32)),
                 factor(modulus.reduce_wide(1 << 64)),
-            ],
-            last: [
-                factor(twiddles.n_inverse()),
-                factor(twiddles.last_inverse()),
             ],
             near_top: q > 1 << 31,
         }
@@ -172,8 +166,7 @@ fn splat_factor<L: Lanes32>(isa: L, (w1, w2): (u32, u32)) -> Factor32<L::V> {
 }
 
 impl<L: Lanes32> Transform for Full32<L> {
-    type W = u32;
-    type L = L;
+    type S = InPlace<u32, L>;
     type F = Factor32<L::V>;
 
     #[inline(always)]
@@ -181,9 +174,13 @@ impl<L: Lanes32> Transform for Full32<L> {
         self.isa
     }
 
+    fn form(modulus: &Modulus, w: u64) -> (u32, u32) {
+        form(modulus, w)
+    }
+
     #[inline(always)]
-    fn broadcast(self, twiddle: (u32, u32)) -> Self::F {
-        splat_factor(self.isa, twiddle)
+    fn broadcast(self, factor: (u32, u32)) -> Self::F {
+        splat_factor(self.isa, factor)
     }
 
     #[inline(always)]
@@ -207,6 +204,11 @@ impl<L: Lanes32> Transform for Full32<L> {
     }
 
     #[inline(always)]
+    fn enter_add(self, x: L::V, c: L::V) -> L::V {
+        self.isa.add_carry_mod(x, c, self.q)
+    }
+
+    #[inline(always)]
     fn forward(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let product = self.mul_by(y, w);
         (
@@ -221,18 +223,25 @@ impl<L: Lanes32> Transform for Full32<L> {
     }
 
     #[inline(always)]
+    fn leave_sub_mul(self, x: L::V, minuend: L::V, c: Self::F) -> L::V {
+        let difference = self.isa.sub_mod(minuend, self.reduce(x), self.q);
+        self.mul_by(difference, c)
+    }
+
+    #[inline(always)]
     fn inverse(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let difference = self.isa.sub_mod(y, x, self.q);
         (self.add_mod(x, y), self.mul_by(difference, w))
     }
 
     #[inline(always)]
-    fn finish(self, x: L::V, y: L::V) -> (L::V, L::V) {
+    fn finish(self, x: L::V, y: L::V, w: [Self::F; 2]) -> (L::V, L::V) {
         let (sum, difference) = (self.add_mod(x, y), self.isa.sub_mod(y, x, self.q));
-        (
-            self.mul_by(sum, self.last[0]),
-            self.mul_by(difference, self.last[1]),
-        )
+        (self.mul_by(sum, w[0]), self.mul_by(difference, w[1]))
+    }
+    #[inline(always)]
+    fn finish_add(self, x: L::V, c: L::V) -> L::V {
+        self.add_mod(x, c)
     }
 }
 

@@ -11,7 +11,10 @@
 //! Transforms, forward: values in `[0, 2^52)`, kept modulo 2^52: what is in the
 //! upper 12 bits does not matter, as neither a product nor bit 51 depends on
 //! it. Where x has bit 51, 2q is subtracted; as `2q < 2^51`, x is then below
-//! `2^52 - 2q`, so `x + r` and `x - r + 2q` are in `[0, 2^52)` again. Inverse:
+//! `2^52 - 2q`, so `x + r` and `x - r + 2q` are in `[0, 2^52)` again. Words enter
+//! below 2^51, or reduced below 3q, so that a canonical constant may be added.
+//! The greatest multiple of q up to `2^52 - q` is above `2^52 - 2q`: with it, a
+//! canonical minuend less x (below `2^52 - 2q` as before) is in `(0, 2^52)`. Inverse:
 //! values in `[0, 2q)`; the sum, below 4q, is brought to `[0, 2q)`, and
 //! `y - x + 2q` is in `(0, 4q)`.
 //!
@@ -44,9 +47,9 @@
 
 use crate::arch::vector::lanes::Ifma;
 use crate::arch::vector::pointwise::Pointwise;
+use crate::arch::vector::storage::InPlace;
 use crate::arch::vector::transform::Transform;
 use crate::modulus::Modulus;
-use crate::twiddles::Twiddles;
 
 /// A vector of factors: the factor and its companion.
 #[derive(Clone, Copy)]
@@ -66,16 +69,17 @@ pub struct Ifma52<L: Ifma> {
     /// `2^52 - 1` and its complement
     mask: L::V,
     above: L::V,
-    /// `2^51`
+    /// `2^51`, and all bits from there.
     half: L::V,
+    from_half: L::V,
+    /// The greatest multiple of q up to `2^52 - q`.
+    multiple: L::V,
     /// `floor(2^64 / q)`
     mu: L::V,
     /// `q^-1 mod 2^52`
     q_inverse: L::V,
     /// 1, 2^52 and 2^104 as factors.
     powers: [Factor52<L::V>; 3],
-    /// `1/N` and the last twiddle of the inverse.
-    last: [Factor52<L::V>; 2],
 }
 
 /// The two words of a factor.
@@ -89,8 +93,8 @@ impl<L: Ifma> Ifma52<L> {
     /// Primes are below this.
     pub const BELOW: u64 = 1 << 50;
 
-    /// The prime's constants in registers, with those of the twiddles' degree.
-    pub fn new(isa: L, modulus: &Modulus, twiddles: &Twiddles<u64>) -> Self {
+    /// The prime's constants in registers.
+    pub fn new(isa: L, modulus: &Modulus) -> Self {
         let q = modulus.value();
         let factor = |w| splat_factor(isa, form(modulus, w));
         Self {
@@ -101,16 +105,14 @@ impl<L: Ifma> Ifma52<L> {
             mask: isa.splat((1 << 52) - 1),
             above: isa.splat(u64::MAX << 52),
             half: isa.splat(1 << 51),
+            from_half: isa.splat(u64::MAX << 51),
+            multiple: isa.splat(((1 << 52) / q - 1) * q),
             mu: isa.splat(((1u128 << 64) / u128::from(q)) as u64),
             q_inverse: isa.splat(inverse_mod_2_52(q)),
             powers: [
                 factor(1),
                 factor(modulus.reduce(1 << 52)),
                 factor(modulus.reduce_wide(1 << 104)),
-            ],
-            last: [
-                factor(twiddles.n_inverse()),
-                factor(twiddles.last_inverse()),
             ],
         }
     }
@@ -178,8 +180,7 @@ fn splat_factor<L: Ifma>(isa: L, (w, companion): (u64, u64)) -> Factor52<L::V> {
 }
 
 impl<L: Ifma> Transform for Ifma52<L> {
-    type W = u64;
-    type L = L;
+    type S = InPlace<u64, L>;
     type F = Factor52<L::V>;
 
     #[inline(always)]
@@ -187,9 +188,13 @@ impl<L: Ifma> Transform for Ifma52<L> {
         self.isa
     }
 
+    fn form(modulus: &Modulus, w: u64) -> (u64, u64) {
+        form(modulus, w)
+    }
+
     #[inline(always)]
-    fn broadcast(self, twiddle: (u64, u64)) -> Self::F {
-        splat_factor(self.isa, twiddle)
+    fn broadcast(self, factor: (u64, u64)) -> Self::F {
+        splat_factor(self.isa, factor)
     }
 
     #[inline(always)]
@@ -202,12 +207,17 @@ impl<L: Ifma> Transform for Ifma52<L> {
 
     #[inline(always)]
     fn accepts(self, or: L::V) -> bool {
-        !self.isa.any_bit(or, self.above)
+        !self.isa.any_bit(or, self.from_half)
     }
 
     #[inline(always)]
     fn enter(self, x: L::V) -> L::V {
         self.reduce_lazy(x)
+    }
+
+    #[inline(always)]
+    fn enter_add(self, x: L::V, c: L::V) -> L::V {
+        self.isa.add(x, c)
     }
 
     #[inline(always)]
@@ -227,6 +237,14 @@ impl<L: Ifma> Transform for Ifma52<L> {
     }
 
     #[inline(always)]
+    fn leave_sub_mul(self, x: L::V, minuend: L::V, c: Self::F) -> L::V {
+        let isa = self.isa;
+        let x = isa.sub_if_bit(x, self.half, self.two_q);
+        let difference = isa.sub(isa.add(minuend, self.multiple), x);
+        self.correct(self.mul_lazy(difference, c))
+    }
+
+    #[inline(always)]
     fn inverse(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let isa = self.isa;
         let sum = isa.sub_if_ge(isa.add(x, y), self.two_q);
@@ -235,13 +253,17 @@ impl<L: Ifma> Transform for Ifma52<L> {
     }
 
     #[inline(always)]
-    fn finish(self, x: L::V, y: L::V) -> (L::V, L::V) {
+    fn finish(self, x: L::V, y: L::V, w: [Self::F; 2]) -> (L::V, L::V) {
         let isa = self.isa;
         let difference = isa.sub(isa.add(y, self.two_q), x);
         (
-            self.correct(self.mul_lazy(isa.add(x, y), self.last[0])),
-            self.correct(self.mul_lazy(difference, self.last[1])),
+            self.correct(self.mul_lazy(isa.add(x, y), w[0])),
+            self.correct(self.mul_lazy(difference, w[1])),
         )
+    }
+    #[inline(always)]
+    fn finish_add(self, x: L::V, c: L::V) -> L::V {
+        self.isa.sub_if_ge(self.isa.add(x, c), self.q)
     }
 }
 

@@ -7,19 +7,20 @@
 //! modulo 2^32 only.
 //!
 //! # Ranges
-//! Forward: values in `[0, 4q)`, and `4q < 2^32`. x is brought to `[0, 2q)`,
-//! then `x + r` and `x - r + 2q` are in `[0, 4q)`. Inverse: values in
-//! `[0, 2q)`; the sum, below 4q, is brought to `[0, 2q)`, and `y - x + 2q` is
-//! in `(0, 4q)`.
+//! Forward: values in `[0, 4q)`, and `4q < 2^32`. Words enter below 3q, so that
+//! a canonical constant may be added. x is brought to `[0, 2q)`, then `x + r`
+//! and `x - r + 2q` are in `[0, 4q)`. A canonical minuend less x, plus 2q, is in
+//! `(0, 3q)`. Inverse: values in `[0, 2q)`; the sum, below 4q, is brought to
+//! `[0, 2q)`, and `y - x + 2q` is in `(0, 4q)`.
 //!
 //! # References
 //! Harvey, "Faster arithmetic for number-theoretic transforms", J. Symb.
 //! Comput. 60 (2014).
 
 use crate::arch::vector::lanes::Lanes32;
+use crate::arch::vector::storage::InPlace;
 use crate::arch::vector::transform::Transform;
 use crate::modulus::Modulus;
-use crate::twiddles::Twiddles;
 
 /// A vector of factors: the factor, and the companion for even and odd lanes.
 #[derive(Clone, Copy)]
@@ -34,11 +35,9 @@ pub struct Lazy32<L: Lanes32> {
     isa: L,
     q: L::V,
     two_q: L::V,
-    /// The highest bit of 4q and all above: words without them are below 4q.
+    /// The highest bit of 3q and all above: words without them are below 3q.
     above: L::V,
     one: FactorLazy32<L::V>,
-    /// `1/N` and the last twiddle of the inverse.
-    last: [FactorLazy32<L::V>; 2],
 }
 
 /// The two words of a factor.
@@ -50,20 +49,16 @@ impl<L: Lanes32> Lazy32<L> {
     /// Primes are below this.
     pub const BELOW: u64 = 1 << 30;
 
-    /// The prime's constants in registers, with those of the twiddles' degree.
-    pub fn new(isa: L, modulus: &Modulus, twiddles: &Twiddles<u32>) -> Self {
+    /// The prime's constants in registers.
+    pub fn new(isa: L, modulus: &Modulus) -> Self {
         let q = modulus.value() as u32;
         let factor = |w| splat_factor(isa, form(modulus, w));
         Self {
             isa,
             q: isa.splat(q),
             two_q: isa.splat(2 * q),
-            above: isa.splat(u32::MAX << (4 * q).ilog2()),
+            above: isa.splat(u32::MAX << (3 * q).ilog2()),
             one: factor(1),
-            last: [
-                factor(twiddles.n_inverse()),
-                factor(twiddles.last_inverse()),
-            ],
         }
     }
 
@@ -94,8 +89,7 @@ fn splat_factor<L: Lanes32>(isa: L, (w, companion): (u32, u32)) -> FactorLazy32<
 }
 
 impl<L: Lanes32> Transform for Lazy32<L> {
-    type W = u32;
-    type L = L;
+    type S = InPlace<u32, L>;
     type F = FactorLazy32<L::V>;
 
     #[inline(always)]
@@ -103,9 +97,13 @@ impl<L: Lanes32> Transform for Lazy32<L> {
         self.isa
     }
 
+    fn form(modulus: &Modulus, w: u64) -> (u32, u32) {
+        form(modulus, w)
+    }
+
     #[inline(always)]
-    fn broadcast(self, twiddle: (u32, u32)) -> Self::F {
-        splat_factor(self.isa, twiddle)
+    fn broadcast(self, factor: (u32, u32)) -> Self::F {
+        splat_factor(self.isa, factor)
     }
 
     #[inline(always)]
@@ -128,6 +126,11 @@ impl<L: Lanes32> Transform for Lazy32<L> {
     }
 
     #[inline(always)]
+    fn enter_add(self, x: L::V, c: L::V) -> L::V {
+        self.isa.add(x, c)
+    }
+
+    #[inline(always)]
     fn forward(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let isa = self.isa;
         let x = isa.sub_if_ge(x, self.two_q);
@@ -144,6 +147,14 @@ impl<L: Lanes32> Transform for Lazy32<L> {
     }
 
     #[inline(always)]
+    fn leave_sub_mul(self, x: L::V, minuend: L::V, c: Self::F) -> L::V {
+        let isa = self.isa;
+        let x = isa.sub_if_ge(x, self.two_q);
+        let difference = isa.sub(isa.add(minuend, self.two_q), x);
+        self.correct(self.mul_lazy(difference, c))
+    }
+
+    #[inline(always)]
     fn inverse(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let isa = self.isa;
         let sum = isa.sub_if_ge(isa.add(x, y), self.two_q);
@@ -152,12 +163,16 @@ impl<L: Lanes32> Transform for Lazy32<L> {
     }
 
     #[inline(always)]
-    fn finish(self, x: L::V, y: L::V) -> (L::V, L::V) {
+    fn finish(self, x: L::V, y: L::V, w: [Self::F; 2]) -> (L::V, L::V) {
         let isa = self.isa;
         let difference = isa.sub(isa.add(y, self.two_q), x);
         (
-            self.correct(self.mul_lazy(isa.add(x, y), self.last[0])),
-            self.correct(self.mul_lazy(difference, self.last[1])),
+            self.correct(self.mul_lazy(isa.add(x, y), w[0])),
+            self.correct(self.mul_lazy(difference, w[1])),
         )
+    }
+    #[inline(always)]
+    fn finish_add(self, x: L::V, c: L::V) -> L::V {
+        self.isa.sub_if_ge(self.isa.add(x, c), self.q)
     }
 }

@@ -3,7 +3,9 @@
 //! - [`lanes`]: what an instruction set offers ([`Isa`](lanes::Isa),
 //!   [`Lanes`](lanes::Lanes)); implemented by the tokens in `avx2` and `avx512`.
 //! - [`transform`]: the order of butterflies of an NTT, over any
-//!   [`Transform`](transform::Transform) (arithmetic modulo a prime of one size).
+//!   [`Transform`](transform::Transform) (arithmetic modulo a prime of one size):
+//!   [`passes`] over distant vectors, [`tails`] over neighbouring ones, and the
+//!   [`storage`] of values between them.
 //! - [`pointwise`]: loops of the other kernels, over any
 //!   [`Pointwise`](pointwise::Pointwise).
 //! - [`full32`], [`lazy32`], [`shoup64`], [`ifma52`]: arithmetic for one range
@@ -21,6 +23,9 @@ pub mod full32;
 pub mod ifma52;
 pub mod lanes;
 pub mod lazy32;
+pub mod passes;
 pub mod pointwise;
 pub mod shoup64;
+pub mod storage;
+pub mod tails;
 pub mod transform;

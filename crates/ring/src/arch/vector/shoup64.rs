@@ -12,9 +12,11 @@
 //! and `4q < 2^63`.
 //!
 //! # Ranges
-//! Transforms, forward: values in `[0, 8q)`; x is brought to `[0, 4q)`, then `x + r` and
-//! `x - r + 4q` are below `8q < 2^64`. Inverse: values in `[0, 4q)`; the sum,
-//! below 8q, is brought to `[0, 4q)`, and `y - x + 4q` is in `(0, 8q)`.
+//! Transforms, forward: values in `[0, 8q)`. Words enter below 7q, so that a
+//! canonical constant may be added. x is brought to `[0, 4q)`, then `x + r` and
+//! `x - r + 4q` are below `8q < 2^64`. A canonical minuend less x, plus 4q, is
+//! in `(0, 5q)`. Inverse: values in `[0, 4q)`; the sum, below 8q, is brought to
+//! `[0, 4q)`, and `y - x + 4q` is in `(0, 8q)`.
 //!
 //! # Products of two vectors, and their sums
 //! The 128-bit product of two words is exact: four 32-bit products and their
@@ -25,9 +27,9 @@
 
 use crate::arch::vector::lanes::Lanes64;
 use crate::arch::vector::pointwise::Pointwise;
+use crate::arch::vector::storage::InPlace;
 use crate::arch::vector::transform::Transform;
 use crate::modulus::Modulus;
-use crate::twiddles::Twiddles;
 
 /// A vector of factors: the factor, its companion, and the companion's upper half.
 #[derive(Clone, Copy)]
@@ -44,12 +46,10 @@ pub struct Shoup64<L: Lanes64> {
     q: L::V,
     /// 2q and 4q
     multiples: [L::V; 2],
-    /// The highest bit of 8q and all above: words without them are below 8q.
+    /// The highest bit of 7q and all above: words without them are below 7q.
     above: L::V,
     /// 1, 2^64 and 2^128 as factors.
     powers: [Factor64<L::V>; 3],
-    /// `1/N` and the last twiddle of the inverse.
-    last: [Factor64<L::V>; 2],
 }
 
 /// The two words of a factor.
@@ -58,23 +58,19 @@ pub fn form(modulus: &Modulus, w: u64) -> (u64, u64) {
 }
 
 impl<L: Lanes64> Shoup64<L> {
-    /// The prime's constants in registers, with those of the twiddles' degree.
-    pub fn new(isa: L, modulus: &Modulus, twiddles: &Twiddles<u64>) -> Self {
+    /// The prime's constants in registers.
+    pub fn new(isa: L, modulus: &Modulus) -> Self {
         let q = modulus.value();
         let factor = |w| splat_factor(isa, form(modulus, w));
         Self {
             isa,
             q: isa.splat(q),
             multiples: [isa.splat(2 * q), isa.splat(4 * q)],
-            above: isa.splat(u64::MAX << (8 * q).ilog2()),
+            above: isa.splat(u64::MAX << (7 * q).ilog2()),
             powers: [
                 factor(1),
                 factor(modulus.reduce_wide(1 << 64)),
                 factor(modulus.pow(2, 128)),
-            ],
-            last: [
-                factor(twiddles.n_inverse()),
-                factor(twiddles.last_inverse()),
             ],
         }
     }
@@ -128,8 +124,7 @@ fn lanes_factor<L: Lanes64>(isa: L, w: L::V, companion: L::V) -> Factor64<L::V> 
 }
 
 impl<L: Lanes64> Transform for Shoup64<L> {
-    type W = u64;
-    type L = L;
+    type S = InPlace<u64, L>;
     type F = Factor64<L::V>;
 
     #[inline(always)]
@@ -137,9 +132,13 @@ impl<L: Lanes64> Transform for Shoup64<L> {
         self.isa
     }
 
+    fn form(modulus: &Modulus, w: u64) -> (u64, u64) {
+        form(modulus, w)
+    }
+
     #[inline(always)]
-    fn broadcast(self, twiddle: (u64, u64)) -> Self::F {
-        splat_factor(self.isa, twiddle)
+    fn broadcast(self, factor: (u64, u64)) -> Self::F {
+        splat_factor(self.isa, factor)
     }
 
     #[inline(always)]
@@ -159,6 +158,11 @@ impl<L: Lanes64> Transform for Shoup64<L> {
     }
 
     #[inline(always)]
+    fn enter_add(self, x: L::V, c: L::V) -> L::V {
+        self.isa.add(x, c)
+    }
+
+    #[inline(always)]
     fn forward(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let isa = self.isa;
         let x = isa.sub_if_ge(x, self.multiples[1]);
@@ -175,6 +179,13 @@ impl<L: Lanes64> Transform for Shoup64<L> {
     }
 
     #[inline(always)]
+    fn leave_sub_mul(self, x: L::V, minuend: L::V, c: Self::F) -> L::V {
+        let isa = self.isa;
+        let x = isa.sub_if_ge(x, self.multiples[1]);
+        self.mul_by(isa.add(minuend, isa.sub(self.multiples[1], x)), c)
+    }
+
+    #[inline(always)]
     fn inverse(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let isa = self.isa;
         let sum = isa.sub_if_ge(isa.add(x, y), self.multiples[1]);
@@ -183,13 +194,17 @@ impl<L: Lanes64> Transform for Shoup64<L> {
     }
 
     #[inline(always)]
-    fn finish(self, x: L::V, y: L::V) -> (L::V, L::V) {
+    fn finish(self, x: L::V, y: L::V, w: [Self::F; 2]) -> (L::V, L::V) {
         let isa = self.isa;
         let difference = isa.add(y, isa.sub(self.multiples[1], x));
         (
-            self.mul_by(isa.add(x, y), self.last[0]),
-            self.mul_by(difference, self.last[1]),
+            self.mul_by(isa.add(x, y), w[0]),
+            self.mul_by(difference, w[1]),
         )
+    }
+    #[inline(always)]
+    fn finish_add(self, x: L::V, c: L::V) -> L::V {
+        self.isa.sub_if_ge(self.isa.add(x, c), self.q)
     }
 }
 

@@ -16,6 +16,10 @@
 //! This is depth first: once a block fits a cache it stays there. The inverse
 //! runs the same in mirror image.
 //!
+//! The first pass of either direction reads the source, the last one writes
+//! the destination, and what an operation wants before or after a transform is
+//! computed there, in registers.
+//!
 //! # Twiddles
 //! Groups are named by their twiddle's index j; the two groups into which j
 //! splits are 2j and 2j + 1. The inverse reads the table backwards: its group
@@ -34,41 +38,64 @@
 //! change places, and the last one finds all lanes in order again.
 
 use crate::arch::vector::lanes::Lanes;
+use crate::arch::vector::passes::{
+    Finish, Window, forward_pass_2, forward_pass_3, inverse_pass_2, inverse_pass_3,
+};
+use crate::arch::vector::storage::{InnerBlock, Storage, Vector};
+use crate::arch::vector::tails::{forward_tail_2, forward_tail_4, inverse_tail_2, inverse_tail_4};
+use crate::modulus::Modulus;
 use crate::twiddles::Twiddles;
 use crate::word::Word;
 
-type V<T> = <<T as Transform>::L as Lanes<<T as Transform>::W>>::V;
-type Block<T> = <<T as Transform>::L as Lanes<<T as Transform>::W>>::Block;
+/// The word of limbs.
+pub type W<T> = <<T as Transform>::S as Storage>::W;
+/// The word of values between passes.
+pub type Inner<T> = <<T as Transform>::S as Storage>::Inner;
+/// A vector of values.
+pub type V<T> = Vector<<T as Transform>::S>;
+/// A vector of values in memory.
+pub type Block<T> = InnerBlock<<T as Transform>::S>;
+/// The words of a limb that one vector holds.
+pub type Outer<T> = <<T as Transform>::S as Storage>::Outer;
+/// The instruction set.
+pub type Set<T> = <<T as Transform>::S as Storage>::L;
 
 /// Butterflies modulo one prime, with a range of values of their own.
 pub trait Transform: Copy + Send + Sync + 'static {
-    /// The word.
-    type W: Word;
-    /// The vectors.
-    type L: Lanes<Self::W>;
+    /// Where values lie.
+    type S: Storage;
     /// A vector of factors with all that multiplication by them needs.
     type F: Copy;
 
     /// The token.
-    fn isa(self) -> Self::L;
-    /// A twiddle, given by its two words, in all lanes.
-    fn broadcast(self, twiddle: (Self::W, Self::W)) -> Self::F;
+    fn isa(self) -> Set<Self>;
+    /// The two words of a factor.
+    fn form(modulus: &Modulus, w: u64) -> (Inner<Self>, Inner<Self>);
+    /// A factor, given by its two words, in all lanes.
+    fn broadcast(self, factor: (Inner<Self>, Inner<Self>)) -> Self::F;
     /// The 2^S twiddles of `group`, given by both words of all, see [`Lanes::repeat`].
-    fn repeat<const S: u32>(self, twiddles: [&[Self::W]; 2], group: usize) -> Self::F;
+    fn repeat<const S: u32>(self, twiddles: [&[Inner<Self>]; 2], group: usize) -> Self::F;
 
-    /// Whether words, whose bitwise or is given, are all in the forward range.
+    /// Whether words, whose bitwise or is given, may be taken for values of the
+    /// forward range without [`Transform::enter`].
     fn accepts(self, or: V<Self>) -> bool;
     /// From any word to the forward range.
     fn enter(self, x: V<Self>) -> V<Self>;
+    /// `x + c` in the forward range, for c canonical and x accepted or entered.
+    fn enter_add(self, x: V<Self>, c: V<Self>) -> V<Self>;
     /// `(x + w y, x - w y)`, in the forward range.
     fn forward(self, x: V<Self>, y: V<Self>, w: Self::F) -> (V<Self>, V<Self>);
     /// From the forward range to canonical.
     fn leave(self, x: V<Self>) -> V<Self>;
+    /// `(minuend - x) c`, canonical, from the forward range; the minuend is canonical.
+    fn leave_sub_mul(self, x: V<Self>, minuend: V<Self>, c: Self::F) -> V<Self>;
 
     /// `(x + y, (y - x) w)`, in the inverse range, which canonical values are in.
     fn inverse(self, x: V<Self>, y: V<Self>, w: Self::F) -> (V<Self>, V<Self>);
-    /// `((x + y) / N, (y - x) w / N)`, canonical.
-    fn finish(self, x: V<Self>, y: V<Self>) -> (V<Self>, V<Self>);
+    /// `((x + y) w0, (y - x) w1)`, canonical.
+    fn finish(self, x: V<Self>, y: V<Self>, w: [Self::F; 2]) -> (V<Self>, V<Self>);
+    /// `x + c`, all canonical.
+    fn finish_add(self, x: V<Self>, c: V<Self>) -> V<Self>;
 }
 
 /// The least log2 N that the passes below support for vectors `L`.
@@ -110,400 +137,165 @@ impl Plan {
         }
     }
 
+    /// The first pass, which is over everything, and the others.
     #[inline(always)]
-    fn passes(&self) -> &[Pass] {
-        &self.passes[..self.count]
+    fn passes(&self) -> (&Pass, &[Pass]) {
+        (&self.passes[0], &self.passes[1..self.count])
     }
 }
 
-/// The twiddles of four stages below one group: of 2^l groups in stage l.
-#[derive(Clone, Copy)]
-struct Window<'a, W> {
-    stage0: [&'a [W; 1]; 2],
-    stage1: [&'a [W; 2]; 2],
-    stage2: [&'a [W; 4]; 2],
-    stage3: [&'a [W; 8]; 2],
+/// Where a forward transform reads, and what it adds to each coefficient.
+pub struct Entry<'a, T: Transform> {
+    /// The source, if the values are not yet where they lie between passes.
+    pub src: Option<&'a [Outer<T>]>,
+    /// A constant, canonical.
+    pub add: Option<V<T>>,
 }
 
-impl<'a, W: Word> Window<'a, W> {
-    #[inline(always)]
-    fn new(twiddles: &'a Twiddles<W>, group: usize) -> Self {
-        let words = [twiddles.factors(), twiddles.companions()];
-        Self {
-            stage0: [0, 1].map(|k| &words[k].as_chunks().0[group]),
-            stage1: [0, 1].map(|k| &words[k].as_chunks().0[group]),
-            stage2: [0, 1].map(|k| &words[k].as_chunks().0[group]),
-            stage3: [0, 1].map(|k| &words[k].as_chunks().0[group]),
-        }
-    }
-
-    /// Twiddle i of stage l. Constants after inlining.
-    #[inline(always)]
-    fn get(&self, stage: u32, i: usize) -> (W, W) {
-        match stage {
-            0 => (self.stage0[0][i], self.stage0[1][i]),
-            1 => (self.stage1[0][i], self.stage1[1][i]),
-            2 => (self.stage2[0][i], self.stage2[1][i]),
-            _ => (self.stage3[0][i], self.stage3[1][i]),
-        }
-    }
+/// What a forward transform computes of each value.
+pub enum Exit<'a, T: Transform> {
+    /// The value.
+    Canonical,
+    /// The minuend less the value, times a factor given by its two words.
+    SubMul(&'a [W<T>], (Inner<T>, Inner<T>)),
 }
 
-/// The twiddles within vectors of the pairs of one tail: of stage S at index S - 1.
-///
-/// Their lengths are constants after inlining, so that no access is checked.
-#[derive(Clone, Copy)]
-struct Within<'a, W> {
-    stages: [[&'a [W]; 2]; 4],
-}
-
-impl<'a, W: Word> Within<'a, W> {
-    /// Twiddles of `group` for tails of P1 / 2 pairs; P2 = 2 P1 and so on.
-    #[inline(always)]
-    fn new<const P1: usize, const P2: usize, const P3: usize, const P4: usize>(
-        twiddles: &'a Twiddles<W>,
-        group: usize,
-        log_lanes: u32,
-    ) -> Self {
-        let words = [twiddles.factors(), twiddles.companions()];
-        let none: &[W] = &[];
-        let mut stages = [[none; 2]; 4];
-        for k in 0..2 {
-            stages[0][k] = &words[k].as_chunks::<P1>().0[group];
-            stages[1][k] = &words[k].as_chunks::<P2>().0[group];
-            if log_lanes > 2 {
-                stages[2][k] = &words[k].as_chunks::<P3>().0[group];
-            }
-            if log_lanes > 3 {
-                stages[3][k] = &words[k].as_chunks::<P4>().0[group];
-            }
-        }
-        Self { stages }
-    }
-}
-
-/// Any words to the forward range, from `src` if there is one, else in place.
-#[inline(always)]
-fn enter<T: Transform>(t: T, dst: &mut [Block<T>], src: Option<&[T::W]>) {
-    let isa = t.isa();
-    let mut or = isa.zero();
-    if let Some(src) = src {
-        for (dst, src) in dst.iter_mut().zip(T::L::blocks(src)) {
-            let x = isa.load(src);
-            isa.store(dst, x);
-            or = isa.or(or, x);
-        }
-    } else {
-        for block in dst.iter() {
-            or = isa.or(or, isa.load(block));
-        }
-    }
-    if !t.accepts(or) {
-        for block in dst {
-            let x = isa.load(block);
-            isa.store(block, t.enter(x));
-        }
-    }
+/// The operands of a forward transform: coefficients are any words.
+pub struct Forward<'a, T: Transform> {
+    /// The table.
+    pub twiddles: &'a Twiddles<Inner<T>>,
+    /// The result.
+    pub dst: &'a mut [W<T>],
+    /// The coefficients, if they are not in `dst`.
+    pub src: Option<&'a [W<T>]>,
+    /// N words if the storage wants them.
+    pub scratch: &'a mut [Inner<T>],
+    /// What is added to each coefficient first, canonical.
+    pub add_c: u64,
+    /// What becomes of the values.
+    pub exit: Exit<'a, T>,
 }
 
 /// Coefficient to evaluation domain; any words in, canonical out.
 #[inline(always)]
-pub fn forward<T: Transform>(
-    t: T,
-    twiddles: &Twiddles<T::W>,
-    dst: &mut [T::W],
-    src: Option<&[T::W]>,
-) {
-    let blocks = T::L::blocks_mut(dst);
-    enter(t, blocks, src);
-    let log_tails = blocks.len().ilog2() - T::L::LOG_TAIL;
+pub fn forward<T: Transform>(t: T, call: Forward<'_, T>) {
+    let (dst, scratch, twiddles) = (call.dst, call.scratch, call.twiddles);
+    let log_tails = dst.len().ilog2() - Set::<T>::LOG_LANES - Set::<T>::LOG_TAIL;
     let plan = Plan::new(log_tails);
+    let (first, others) = plan.passes();
+    let (blocks, outer) = T::S::places(dst, scratch);
+    let entry = Entry {
+        src: match (call.src, outer) {
+            (Some(src), _) => Some(T::S::outer(src)),
+            (None, outer) => outer.map(|outer| &*outer),
+        },
+        add: (call.add_c != 0).then(|| t.isa().splat(Inner::<T>::from_u64(call.add_c))),
+    };
+    forward_pass(t, twiddles, first, 0, blocks, Some(&entry));
     for c in 0..1usize << log_tails {
-        for pass in plan.passes() {
+        let (blocks, _) = T::S::places(dst, scratch);
+        for pass in others {
             if c & ((1 << pass.log_tails) - 1) == 0 {
-                let window =
-                    Window::new(twiddles, (1 << pass.stages_before) + (c >> pass.log_tails));
-                let block = block_of::<T>(blocks, c, pass.log_tails);
-                match pass.log_radix {
-                    2 => forward_pass_2(t, &window, block),
-                    _ => forward_pass_3(t, &window, block),
-                }
+                forward_pass(t, twiddles, pass, c, blocks, None);
             }
         }
-        let j = (1 << log_tails) + c;
-        let block = block_of::<T>(blocks, c, 0);
-        match T::L::LOG_TAIL {
-            2 => forward_tail_2(t, twiddles, block, j),
-            _ => forward_tail_4(t, twiddles, block, j),
+        match Set::<T>::LOG_TAIL {
+            2 => forward_tail_2(t, twiddles, (dst, scratch), c, &call.exit),
+            _ => forward_tail_4(t, twiddles, (dst, scratch), c, &call.exit),
         }
     }
 }
 
+/// The pass over the block that starts at tail c.
+#[inline(always)]
+fn forward_pass<T: Transform>(
+    t: T,
+    twiddles: &Twiddles<Inner<T>>,
+    pass: &Pass,
+    c: usize,
+    blocks: &mut [Block<T>],
+    entry: Option<&Entry<'_, T>>,
+) {
+    let window = Window::new(twiddles, (1 << pass.stages_before) + (c >> pass.log_tails));
+    let block = block_of::<T>(blocks, c, pass.log_tails);
+    match pass.log_radix {
+        2 => forward_pass_2(t, &window, block, entry),
+        _ => forward_pass_3(t, &window, block, entry),
+    }
+}
+
+/// The operands of an inverse transform: values are canonical.
+pub struct Inverse<'a, T: Transform> {
+    /// The table.
+    pub twiddles: &'a Twiddles<Inner<T>>,
+    /// The result.
+    pub dst: &'a mut [W<T>],
+    /// The values, if they are not in `dst`.
+    pub src: Option<&'a [W<T>]>,
+    /// N words if the storage wants them.
+    pub scratch: &'a mut [Inner<T>],
+    /// The factors of the last stage's two results, given by their two words:
+    /// `c / N` and `c / N` times the last twiddle, for coefficients times c.
+    pub last: [(Inner<T>, Inner<T>); 2],
+    /// What is added to each coefficient, canonical.
+    pub add_c: u64,
+}
+
 /// Evaluation to coefficient domain; canonical in and out.
 #[inline(always)]
-pub fn inverse<T: Transform>(
-    t: T,
-    twiddles: &Twiddles<T::W>,
-    dst: &mut [T::W],
-    src: Option<&[T::W]>,
-) {
-    if let Some(src) = src {
-        dst.copy_from_slice(src);
-    }
-    let blocks = T::L::blocks_mut(dst);
-    let log_tails = blocks.len().ilog2() - T::L::LOG_TAIL;
+pub fn inverse<T: Transform>(t: T, call: Inverse<'_, T>) {
+    let (dst, scratch, twiddles) = (call.dst, call.scratch, call.twiddles);
+    let log_tails = dst.len().ilog2() - Set::<T>::LOG_LANES - Set::<T>::LOG_TAIL;
     let plan = Plan::new(log_tails);
+    let (first, others) = plan.passes();
     for c in 0..1usize << log_tails {
-        let r = (2 << log_tails) - 1 - c;
-        let block = block_of::<T>(blocks, c, 0);
-        match T::L::LOG_TAIL {
-            2 => inverse_tail_2(t, twiddles, block, r),
-            _ => inverse_tail_4(t, twiddles, block, r),
+        match Set::<T>::LOG_TAIL {
+            2 => inverse_tail_2(t, twiddles, (dst, call.src, scratch), c),
+            _ => inverse_tail_4(t, twiddles, (dst, call.src, scratch), c),
         }
-        for pass in plan.passes().iter().rev() {
+        let (blocks, _) = T::S::places(dst, scratch);
+        for pass in others.iter().rev() {
             if (c + 1) & ((1 << pass.log_tails) - 1) == 0 {
-                let r = (2 << pass.stages_before) - 1 - (c >> pass.log_tails);
-                let window = Window::new(twiddles, r);
-                let block = block_of::<T>(blocks, c, pass.log_tails);
-                let last = pass.stages_before == 0;
-                match pass.log_radix {
-                    2 => inverse_pass_2(t, &window, block, last),
-                    _ => inverse_pass_3(t, &window, block, last),
-                }
+                inverse_pass(t, twiddles, pass, c, blocks, None);
             }
         }
+    }
+    let (blocks, dst) = T::S::places(dst, scratch);
+    let finish = Finish {
+        dst,
+        factors: [t.broadcast(call.last[0]), t.broadcast(call.last[1])],
+        add: (call.add_c != 0).then(|| t.isa().splat(Inner::<T>::from_u64(call.add_c))),
+    };
+    inverse_pass(t, twiddles, first, 0, blocks, Some(finish));
+}
+
+/// The pass over the block that tail c is in.
+#[inline(always)]
+fn inverse_pass<T: Transform>(
+    t: T,
+    twiddles: &Twiddles<Inner<T>>,
+    pass: &Pass,
+    c: usize,
+    blocks: &mut [Block<T>],
+    finish: Option<Finish<'_, T>>,
+) {
+    let r = (2 << pass.stages_before) - 1 - (c >> pass.log_tails);
+    let window = Window::new(twiddles, r);
+    let block = block_of::<T>(blocks, c, pass.log_tails);
+    match pass.log_radix {
+        2 => inverse_pass_2(t, &window, block, finish),
+        _ => inverse_pass_3(t, &window, block, finish),
     }
 }
 
 /// The block of 2^`log_tails` tails that tail c is in.
 #[inline(always)]
-fn block_of<T: Transform>(blocks: &mut [Block<T>], c: usize, log_tails: u32) -> &mut [Block<T>] {
-    let log_len = log_tails + T::L::LOG_TAIL;
+pub fn block_of<T: Transform>(
+    blocks: &mut [Block<T>],
+    c: usize,
+    log_tails: u32,
+) -> &mut [Block<T>] {
+    let log_len = log_tails + Set::<T>::LOG_TAIL;
     let at = c >> log_tails << log_len;
     &mut blocks[at..at + (1 << log_len)]
-}
-
-/// Defines a pass: reads the vectors at equal offsets of the parts of a
-/// block, transforms them and writes them back.
-macro_rules! pass {
-    ($name:ident, $radix:literal, [$($k:literal)*], $stages:ident $(, $last:ident)?) => {
-        #[inline(always)]
-        fn $name<T: Transform>(
-            t: T,
-            window: &Window<'_, T::W>,
-            block: &mut [Block<T>],
-            $($last: bool,)?
-        ) {
-            let stride = block.len() / $radix;
-            let mut parts = block.chunks_exact_mut(stride);
-            let parts: [&mut [Block<T>]; $radix] = [$({
-                let _ = $k;
-                parts.next().expect("a block has radix parts")
-            }),*];
-            for i in 0..stride {
-                let v = [$(t.isa().load(&parts[$k][i])),*];
-                let v = $stages(t, window, v, (0, 0) $(, $last)?);
-                $(t.isa().store(&mut parts[$k][i], v[$k]);)*
-            }
-        }
-    };
-}
-
-pass!(forward_pass_2, 4, [0 1 2 3], forward_4);
-pass!(forward_pass_3, 8, [0 1 2 3 4 5 6 7], forward_8);
-pass!(inverse_pass_2, 4, [0 1 2 3], inverse_4, last);
-pass!(inverse_pass_3, 8, [0 1 2 3 4 5 6 7], inverse_8, last);
-
-/// Defines the stages of a radix from those of half the radix. `(stage, i)`
-/// names the group in the window; `last` is set for the group of all values.
-macro_rules! stages {
-    ($radix:literal, $forward:ident, $half_forward:ident, $inverse:ident, $half_inverse:ident,
-     [$($a:ident)*], [$($b:ident)*]) => {
-        #[inline(always)]
-        fn $forward<T: Transform>(
-            t: T,
-            window: &Window<'_, T::W>,
-            [$($a,)* $($b),*]: [V<T>; $radix],
-            (stage, i): (u32, usize),
-        ) -> [V<T>; $radix] {
-            let w = t.broadcast(window.get(stage, i));
-            $(let ($a, $b) = t.forward($a, $b, w);)*
-            let [$($a),*] = $half_forward(t, window, [$($a),*], (stage + 1, 2 * i));
-            let [$($b),*] = $half_forward(t, window, [$($b),*], (stage + 1, 2 * i + 1));
-            [$($a,)* $($b),*]
-        }
-
-        #[inline(always)]
-        fn $inverse<T: Transform>(
-            t: T,
-            window: &Window<'_, T::W>,
-            [$($a,)* $($b),*]: [V<T>; $radix],
-            (stage, i): (u32, usize),
-            last: bool,
-        ) -> [V<T>; $radix] {
-            let (left, right) = ((stage + 1, 2 * i + 1), (stage + 1, 2 * i));
-            let [$($a),*] = $half_inverse(t, window, [$($a),*], left, false);
-            let [$($b),*] = $half_inverse(t, window, [$($b),*], right, false);
-            if last {
-                $(let ($a, $b) = t.finish($a, $b);)*
-                [$($a,)* $($b),*]
-            } else {
-                let w = t.broadcast(window.get(stage, i));
-                $(let ($a, $b) = t.inverse($a, $b, w);)*
-                [$($a,)* $($b),*]
-            }
-        }
-    };
-}
-
-stages!(4, forward_4, forward_2, inverse_4, inverse_2, [a0 a1], [b0 b1]);
-stages!(8, forward_8, forward_4, inverse_8, inverse_4, [a0 a1 a2 a3], [b0 b1 b2 b3]);
-stages!(16, forward_16, forward_8, inverse_16, inverse_8,
-    [a0 a1 a2 a3 a4 a5 a6 a7], [b0 b1 b2 b3 b4 b5 b6 b7]);
-
-/// One butterfly.
-#[inline(always)]
-fn forward_2<T: Transform>(
-    t: T,
-    window: &Window<'_, T::W>,
-    [x, y]: [V<T>; 2],
-    (stage, i): (u32, usize),
-) -> [V<T>; 2] {
-    t.forward(x, y, t.broadcast(window.get(stage, i))).into()
-}
-
-/// One butterfly; never the last, as a pass has at least two stages.
-#[inline(always)]
-fn inverse_2<T: Transform>(
-    t: T,
-    window: &Window<'_, T::W>,
-    [x, y]: [V<T>; 2],
-    (stage, i): (u32, usize),
-    _last: bool,
-) -> [V<T>; 2] {
-    t.inverse(x, y, t.broadcast(window.get(stage, i))).into()
-}
-
-/// Defines the tails over some vectors: the stages between vectors, then those within.
-macro_rules! tails {
-    ($count:literal, $forward:ident, $stages:ident, $inverse:ident, $stages_inverse:ident,
-     [$(($k:literal $a:literal $b:literal))*]) => {
-        #[inline(always)]
-        fn $forward<T: Transform>(
-            t: T,
-            twiddles: &Twiddles<T::W>,
-            block: &mut [Block<T>],
-            j: usize,
-        ) {
-            let v = [$(t.isa().load(&block[$a]), t.isa().load(&block[$b])),*];
-            let v = $stages(t, &Window::new(twiddles, j), v, (0, 0));
-            let within = Within::new::<$count, { 2 * $count }, { 4 * $count }, { 8 * $count }>(
-                twiddles,
-                j,
-                T::L::LOG_LANES,
-            );
-            $(
-                let (x, y) = forward_pair(t, &within, v[$a], v[$b], $k);
-                t.isa().store(&mut block[$a], x);
-                t.isa().store(&mut block[$b], y);
-            )*
-        }
-
-        #[inline(always)]
-        fn $inverse<T: Transform>(
-            t: T,
-            twiddles: &Twiddles<T::W>,
-            block: &mut [Block<T>],
-            r: usize,
-        ) {
-            let within = Within::new::<$count, { 2 * $count }, { 4 * $count }, { 8 * $count }>(
-                twiddles,
-                r,
-                T::L::LOG_LANES,
-            );
-            let v = [$({
-                let (x, y) = (t.isa().load(&block[$a]), t.isa().load(&block[$b]));
-                inverse_pair(t, &within, x, y, $count / 2 - 1 - $k)
-            }),*];
-            let v = [$(v[$k].0, v[$k].1),*];
-            let v = $stages_inverse(t, &Window::new(twiddles, r), v, (0, 0), false);
-            $(
-                t.isa().store(&mut block[$a], v[$a]);
-                t.isa().store(&mut block[$b], v[$b]);
-            )*
-        }
-    };
-}
-
-tails!(4, forward_tail_2, forward_4, inverse_tail_2, inverse_4, [(0 0 1) (1 2 3)]);
-tails!(16, forward_tail_4, forward_16, inverse_tail_4, inverse_16,
-    [(0 0 1) (1 2 3) (2 4 5) (3 6 7) (4 8 9) (5 10 11) (6 12 13) (7 14 15)]);
-
-/// The stages within the vectors of the tail's pair j.
-#[inline(always)]
-fn forward_pair<T: Transform>(
-    t: T,
-    within: &Within<'_, T::W>,
-    x: V<T>,
-    y: V<T>,
-    j: usize,
-) -> (V<T>, V<T>) {
-    let v = forward_within::<T, 1>(t, within, (x, y), j);
-    let v = forward_within::<T, 2>(t, within, v, j);
-    let v = match T::L::LOG_LANES {
-        2 => v,
-        3 => forward_within::<T, 3>(t, within, v, j),
-        _ => {
-            let v = forward_within::<T, 3>(t, within, v, j);
-            forward_within::<T, 4>(t, within, v, j)
-        }
-    };
-    t.isa().interleave(t.leave(v.0), t.leave(v.1))
-}
-
-/// The inverse of [`forward_pair`]; the pairs are numbered backwards.
-#[inline(always)]
-fn inverse_pair<T: Transform>(
-    t: T,
-    within: &Within<'_, T::W>,
-    x: V<T>,
-    y: V<T>,
-    r: usize,
-) -> (V<T>, V<T>) {
-    let v = t.isa().deinterleave_reversed(x, y);
-    let v = match T::L::LOG_LANES {
-        2 => v,
-        3 => inverse_within::<T, 3>(t, within, v, r),
-        _ => {
-            let v = inverse_within::<T, 4>(t, within, v, r);
-            inverse_within::<T, 3>(t, within, v, r)
-        }
-    };
-    let v = inverse_within::<T, 2>(t, within, v, r);
-    inverse_within::<T, 1>(t, within, v, r)
-}
-
-/// Stage S within the vectors of the tail's pair j.
-#[inline(always)]
-fn forward_within<T: Transform, const S: u32>(
-    t: T,
-    within: &Within<'_, T::W>,
-    (x, y): (V<T>, V<T>),
-    j: usize,
-) -> (V<T>, V<T>) {
-    let (x, y) = t.isa().interleave(x, y);
-    t.forward(x, y, t.repeat::<S>(within.stages[S as usize - 1], j))
-}
-
-/// The inverse of [`forward_within`], up to the order of lanes.
-#[inline(always)]
-fn inverse_within<T: Transform, const S: u32>(
-    t: T,
-    within: &Within<'_, T::W>,
-    (x, y): (V<T>, V<T>),
-    r: usize,
-) -> (V<T>, V<T>) {
-    let (x, y) = t.inverse(x, y, t.repeat::<S>(within.stages[S as usize - 1], r));
-    let (later, earlier) = t.isa().deinterleave(x, y);
-    (earlier, later)
 }
