@@ -9,6 +9,15 @@ pub struct ExplainRow {
     pub node: u32,
     /// What it computes.
     pub op: &'static str,
+    /// The ciphertext operands, as indices of placed nodes.
+    pub args: Vec<u32>,
+    /// Index of the plain operand, of the encrypted input or of the output in the
+    /// program's tables, where the operation has one.
+    pub operand: Option<u32>,
+    /// The constant that is added or multiplied, already scaled.
+    pub value: Option<f64>,
+    /// Whether the plain operand is subtracted instead of added.
+    pub negate: bool,
     /// The user's file.
     pub file: String,
     /// The user's line.
@@ -45,10 +54,18 @@ pub(crate) fn explain(
     let row = |&index: &u32| {
         let node = &placed.nodes[index as usize];
         let noise = &noise.nodes[index as usize];
+        let (args, count) = node.op.args();
         let span = graph.nodes[node.origin as usize].span;
         ExplainRow {
             node: index,
             op: node.op.name(),
+            args: args[..count].to_vec(),
+            operand: operand(node.op),
+            value: match node.op {
+                PlacedOp::AddConst { value, .. } | PlacedOp::MulConst { value, .. } => Some(value),
+                _ => None,
+            },
+            negate: matches!(node.op, PlacedOp::AddPlain { negate: true, .. }),
             file: graph
                 .files
                 .get(span.file as usize)
@@ -70,4 +87,14 @@ pub(crate) fn explain(
         }
     };
     sequence.iter().map(row).collect()
+}
+
+/// The row of the program's tables that an operation reads or fills.
+fn operand(op: PlacedOp) -> Option<u32> {
+    match op {
+        PlacedOp::Input { input } => Some(input),
+        PlacedOp::AddPlain { plain, .. } | PlacedOp::MulPlain { plain, .. } => Some(plain),
+        PlacedOp::Output { output, .. } => Some(output),
+        _ => None,
+    }
 }

@@ -49,6 +49,10 @@ impl PyPlan {
             let dict = PyDict::new(py);
             dict.set_item("node", row.node)?;
             dict.set_item("op", row.op)?;
+            dict.set_item("args", &row.args)?;
+            dict.set_item("operand", row.operand)?;
+            dict.set_item("value", row.value)?;
+            dict.set_item("negate", row.negate)?;
             dict.set_item("file", &row.file)?;
             dict.set_item("line", row.line)?;
             dict.set_item("level", row.level)?;
