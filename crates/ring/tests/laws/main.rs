@@ -89,6 +89,10 @@ fn words_among<W: Word>(bound: u64, n: usize, seed: u64, edges: &[u64]) -> LimbB
     words
 }
 
+fn add_mod(a: u64, b: u64, q: u64) -> u64 {
+    ((u128::from(a) + u128::from(b)) % u128::from(q)) as u64
+}
+
 fn mul_mod(a: u64, b: u64, q: u64) -> u64 {
     (u128::from(a) * u128::from(b) % u128::from(q)) as u64
 }

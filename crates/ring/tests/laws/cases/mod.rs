@@ -18,6 +18,7 @@ use cyclotron_ring::sampler::uniform;
 use cyclotron_ring::{LimbBuf, Ring, Simd, Word, primes};
 
 use super::rings;
+pub use transforms::least_root;
 
 /// Cases that are compared at least, whatever the environment says.
 const CASES_MIN: u64 = 1_000_000;
@@ -202,6 +203,7 @@ fn fixed_cases<W: Word>(degrees: RangeInclusive<u32>, tally: &mut Tally) {
         for m in 0..primes.len() {
             subject.m = m;
             transforms::agree(&mut subject);
+            transforms::fused_agree(&mut subject);
             transforms::monomials_are_powers_of_the_root(&mut subject);
             // These do not depend on the degree.
             if log_n <= 11 {
@@ -237,6 +239,7 @@ fn random_cases<W: Word>(round: u64, tally: &mut Tally) {
     for m in 0..primes.len() {
         subject.m = m;
         transforms::agree(&mut subject);
+        transforms::fused_agree(&mut subject);
         tuples::agree(&mut subject);
     }
     tally.add(subject.tally);

@@ -1,10 +1,10 @@
-//! Transforms on every path against the scalar ones, and those against powers
-//! of the root of unity.
+//! Transforms on every path against the scalar ones, those against powers of
+//! the root of unity, and fused ones against their parts.
 
-use cyclotron_ring::{LimbBuf, Ring, Word};
+use cyclotron_ring::{LimbBuf, NttEntry, NttExit, Ring, Word};
 
 use super::Subject;
-use crate::{mul_mod, pow_mod, reversed};
+use crate::{add_mod, mul_mod, pow_mod, reversed};
 
 /// Forward from any words, inverse from canonical ones, and back again.
 pub fn agree<W: Word>(subject: &mut Subject<W>) {
@@ -23,6 +23,55 @@ pub fn agree<W: Word>(subject: &mut Subject<W>) {
     let reduce = |x: &W| W::from_u64(x.to_u64() % subject.q());
     let reduced: LimbBuf<W> = words.iter().map(reduce).collect();
     subject.same("intt of ntt", &subject.definition, &back, &reduced);
+}
+
+/// Constants before and after, where a fused transform takes them, against the plain transform
+/// and integer arithmetic.
+pub fn fused_agree<W: Word>(subject: &mut Subject<W>) {
+    let (q, m, n) = (subject.q(), subject.m, subject.n());
+    let (src, minuend) = (subject.any_words(), subject.residues());
+    let (add_c, c) = (subject.constant(), subject.constant());
+    let map = |src: &[W], f: &dyn Fn(u64) -> u64| -> LimbBuf<W> {
+        src.iter().map(|x| W::from_u64(f(x.to_u64()))).collect()
+    };
+    let mut plain = map(&src, &|x| add_mod(x, add_c % q, q));
+    subject.definition.ntt_in_place(m, &mut plain);
+    let entry = NttEntry { add_c };
+    expect(subject, "ntt_with", &plain, |ring, dst| {
+        ring.ntt_with(m, dst, &src, entry, NttExit::Canonical);
+    });
+    for (x, a) in plain.iter_mut().zip(minuend.iter()) {
+        let difference = add_mod(a.to_u64(), q - x.to_u64(), q);
+        *x = W::from_u64(mul_mod(difference, c % q, q));
+    }
+    let exit = || NttExit::SubMulC {
+        minuend: &minuend,
+        c,
+    };
+    expect(subject, "ntt_with minuend", &plain, |ring, dst| {
+        ring.ntt_with(m, dst, &src, entry, exit());
+    });
+    let mut plain = LimbBuf::zeroed(n);
+    subject.definition.intt(m, &mut plain, &minuend);
+    let plain = map(&plain, &|x| add_mod(mul_mod(x, c % q, q), add_c % q, q));
+    expect(subject, "intt_with", &plain, |ring, dst| {
+        ring.intt_with(m, dst, &minuend, c, add_c);
+    });
+}
+
+/// Compares a transform with what is expected on all paths.
+fn expect<W: Word>(
+    subject: &mut Subject<W>,
+    name: &str,
+    expected: &[W],
+    transform: impl Fn(&Ring<W>, &mut [W]),
+) {
+    for ring in &subject.rings {
+        let mut dst = LimbBuf::zeroed(expected.len());
+        transform(ring, &mut dst);
+        subject.same(name, ring, &dst, expected);
+    }
+    subject.tally.transforms += 1;
 }
 
 /// Compares a transform from a source, and in place, on all paths; returns the image.

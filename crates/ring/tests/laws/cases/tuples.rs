@@ -4,7 +4,7 @@
 use cyclotron_ring::{LimbBuf, Pair, Word};
 
 use super::Subject;
-use crate::{mul_mod, reversed};
+use crate::{add_mod, mul_mod, reversed};
 
 /// All kernels, with constants, numbers of terms and exponents drawn at random.
 pub fn agree<W: Word>(subject: &mut Subject<W>) {
@@ -13,10 +13,6 @@ pub fn agree<W: Word>(subject: &mut Subject<W>) {
     inner_product(subject);
     base_conversion(subject);
     automorphisms(subject);
-}
-
-fn add_mod(a: u64, b: u64, q: u64) -> u64 {
-    ((u128::from(a) + u128::from(b)) % u128::from(q)) as u64
 }
 
 fn additive<W: Word>(subject: &mut Subject<W>) {
