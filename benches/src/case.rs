@@ -112,16 +112,6 @@ pub trait Suite {
 
     /// Frees what a parameter set holds besides its cases.
     fn release(&mut self, set: &str);
-
-    /// The operations of the suite's program, for drivers of peers.
-    ///
-    /// # Errors
-    /// [`DriverError::Unsupported`] if the suite has no program.
-    fn spec(&self) -> Result<Value, DriverError> {
-        Err(DriverError::Unsupported(
-            "only the suite of programs has a specification",
-        ))
-    }
 }
 
 /// Whether a case `SCHEME/OPERATION/SET` belongs to the parameter set `SCHEME/SET`.

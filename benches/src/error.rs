@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use cyclotron_lower::LowerError;
 use cyclotron_ring::RingError;
 use cyclotron_schemes::{ParameterError, SchemeError};
 use cyclotron_session::SessionError;
@@ -40,9 +39,6 @@ pub enum DriverError {
     /// What the ring reports.
     #[error(transparent)]
     Ring(#[from] RingError),
-    /// What lowering reports.
-    #[error(transparent)]
-    Lower(#[from] LowerError),
     /// Bytes that do not decode.
     #[error(transparent)]
     Wire(#[from] WireError),

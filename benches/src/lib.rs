@@ -19,7 +19,6 @@ mod programs;
 mod protocol;
 mod roofline;
 mod sets;
-mod spec;
 mod transforms;
 mod work;
 

@@ -139,6 +139,7 @@ impl Suite for Operations {
                 .zip(made.inputs.into_iter().map(Values::Real))
                 .collect(),
             graph: made.graph,
+            slots: (0..made.expected.len()).collect(),
             expected: made.expected,
             precision_bits: f64::NEG_INFINITY,
             variant: Some(KeySwitch::Hybrid),

@@ -11,12 +11,10 @@ use cyclotron_session::{
 };
 use cyclotron_wire::{decode_parameters, decode_program};
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::case::{Case, Checked, Description, Suite};
 use crate::error::DriverError;
 use crate::sets::facts;
-use crate::spec;
 use crate::work::Work;
 
 /// A program, prepared, with encrypted inputs.
@@ -26,6 +24,7 @@ pub(crate) struct Encrypted {
     evaluator: Evaluator,
     inputs: Ciphertexts,
     output: String,
+    slots: Vec<usize>,
     expected: Vec<f64>,
     results: u32,
 }
@@ -36,7 +35,9 @@ pub(crate) struct Given {
     pub graph: Arc<Graph>,
     /// Slots of its encrypted inputs.
     pub inputs: BTreeMap<String, Values>,
-    /// The first slots of its last output.
+    /// Slots of its last output that are checked.
+    pub slots: Vec<usize>,
+    /// What they hold.
     pub expected: Vec<f64>,
     /// Bits that CKKS outputs must keep.
     pub precision_bits: f64,
@@ -66,6 +67,7 @@ impl Encrypted {
             client,
             evaluator,
             inputs,
+            slots: given.slots,
             expected: given.expected,
             results: given.results,
         })
@@ -77,6 +79,12 @@ impl Encrypted {
     }
 }
 
+/// The values in these slots, as far as there are such.
+fn taken<T: Copy>(values: &[T], slots: &[usize]) -> Vec<T> {
+    let value = |slot: &usize| values.get(*slot).copied();
+    slots.iter().filter_map(value).collect()
+}
+
 impl Case for Encrypted {
     fn run(&mut self) -> Result<(), DriverError> {
         std::hint::black_box(self.evaluate()?);
@@ -86,10 +94,10 @@ impl Case for Encrypted {
     fn check(&mut self) -> Result<Checked, DriverError> {
         let output = &self.evaluate()?[&self.output];
         Ok(match self.client.decrypt_one(output)? {
-            Values::Real(slots) => Checked::new(&slots, &self.expected),
-            Values::Integers(slots) => {
+            Values::Real(values) => Checked::new(&taken(&values, &self.slots), &self.expected),
+            Values::Integers(values) => {
                 let expected: Vec<i64> = self.expected.iter().map(|&v| v as i64).collect();
-                Checked::new(&slots, &expected)
+                Checked::new(&taken(&values, &self.slots), &expected)
             }
         })
     }
@@ -115,6 +123,7 @@ struct Handed {
     parameters: PathBuf,
     precision_bits: f64,
     inputs: BTreeMap<String, Vec<f64>>,
+    slots: Vec<usize>,
     expected: Vec<f64>,
 }
 
@@ -129,8 +138,8 @@ pub struct Programs {
 impl Programs {
     /// Reads what the runner wrote: a JSON file with the fields `program` (its
     /// name), `graph` and `parameters` (files in the formats of the wire),
-    /// `precision_bits`, `inputs` (slots by name) and `expected` (slots of the
-    /// output).
+    /// `precision_bits`, `inputs` (values by name), and of the output `slots` and
+    /// what they are `expected` to hold.
     ///
     /// # Errors
     /// Files that are missing or broken.
@@ -176,6 +185,7 @@ impl Suite for Programs {
         let given = Given {
             graph: Arc::clone(&self.graph),
             inputs: inputs.map(|(n, v)| (n.clone(), values(v))).collect(),
+            slots: self.handed.slots.clone(),
             expected: self.handed.expected.clone(),
             precision_bits: self.handed.precision_bits,
             variant: None,
@@ -185,21 +195,6 @@ impl Suite for Programs {
     }
 
     fn release(&mut self, _: &str) {}
-
-    fn spec(&self) -> Result<Value, DriverError> {
-        let precision = self.handed.precision_bits;
-        let mut spec = spec::of(&self.graph, &self.params, precision)?;
-        spec["program"] = self.handed.program.as_str().into();
-        for input in spec["inputs"].as_array_mut().into_iter().flatten() {
-            let name = input["name"].as_str().unwrap_or_default();
-            input["values"] = self.handed.inputs.get(name).cloned().into();
-        }
-        let outputs = spec["outputs"].as_array_mut();
-        if let Some(last) = outputs.and_then(|outputs| outputs.last_mut()) {
-            last["expected"] = self.handed.expected.clone().into();
-        }
-        Ok(spec)
-    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, DriverError> {

@@ -12,9 +12,8 @@ use crate::roofline::Machine;
 /// Serves requests until the end of the input or `{"quit": true}`.
 ///
 /// Besides the protocol of `benches/README.md` this driver knows
-/// `{"machine": true}`, what the machine can do; `{"bound": CASE}`, the least
-/// time that the machine needs for a case; and `{"spec": true}`, the operations
-/// of the program.
+/// `{"machine": true}`, what the machine can do, and `{"bound": CASE}`, the least
+/// time that the machine needs for a case.
 ///
 /// # Errors
 /// Input and output only: what is wrong with a request is answered.
@@ -97,9 +96,6 @@ impl Driver<'_> {
         }
         if request.get("machine").is_some() {
             return Ok(json!({ "machine": self.machine() }));
-        }
-        if request.get("spec").is_some() {
-            return Ok(json!({ "spec": self.suite.spec()? }));
         }
         Err(DriverError::Request(request.to_string()))
     }

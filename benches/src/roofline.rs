@@ -4,14 +4,22 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use cyclotron_ring::{Multiply, Simd, multiplications};
+use cyclotron_ring::{Multiply, Simd, multiplications, sum_words};
 use serde::Serialize;
 
 use crate::work::Work;
 
-/// Bytes that are read or copied by all threads together: within the second-level
-/// cache, within the last level, in memory.
-const SIZES: [usize; 3] = [1 << 20, 16 << 20, 512 << 20];
+/// Bytes that are read or copied by all threads together, from the first-level
+/// cache to memory.
+const SIZES: [usize; 7] = [
+    32 << 10,
+    256 << 10,
+    1 << 20,
+    2 << 20,
+    8 << 20,
+    32 << 20,
+    512 << 20,
+];
 
 /// Measurements of each kind; the best counts, as the machine's limit.
 const ROUNDS: usize = 5;
@@ -73,7 +81,7 @@ impl Machine {
         Self {
             simd: simd.to_string(),
             threads,
-            bandwidth: SIZES.map(|bytes| bandwidth(bytes, threads)).to_vec(),
+            bandwidth: SIZES.map(|bytes| bandwidth(bytes, threads, simd)).to_vec(),
             ifma: throughput(Multiply::Words52),
             vector32: throughput(Multiply::Words32),
             scalar: throughput(Multiply::Single64),
@@ -129,7 +137,7 @@ fn together<S, R: Send>(
 }
 
 /// The best of some rounds over `bytes` bytes, those of all threads together.
-fn bandwidth(bytes: usize, threads: usize) -> Bandwidth {
+fn bandwidth(bytes: usize, threads: usize, simd: Simd) -> Bandwidth {
     let words = bytes / 8 / threads;
     let repeats = (64 << 20) / bytes.min(64 << 20);
     let rate = |moved: usize, times: &[f64]| {
@@ -139,7 +147,7 @@ fn bandwidth(bytes: usize, threads: usize) -> Bandwidth {
     let state = |_| vec![1u64; words];
     let read = |data: &mut Vec<u64>| {
         for _ in 0..repeats {
-            black_box(sum(black_box(data)));
+            black_box(sum_words(simd, black_box(data)));
         }
     };
     let copy = |data: &mut Vec<u64>| {
@@ -161,17 +169,6 @@ fn bandwidth(bytes: usize, threads: usize) -> Bandwidth {
         best.copy = best.copy.max(rate(words / 2 * 16, &copying));
     }
     best
-}
-
-/// Independent sums, so that loads and not additions are waited for.
-fn sum(words: &[u64]) -> u64 {
-    let mut sums = [0u64; 32];
-    for chunk in words.chunks_exact(32) {
-        for (sum, word) in sums.iter_mut().zip(chunk) {
-            *sum = sum.wrapping_add(*word);
-        }
-    }
-    sums.iter().fold(0, |all, sum| all.wrapping_add(*sum))
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ fn times_bounds_and_errors_are_answered() {
         json!({ "release": "bgv/n10" }),
         json!({ "run": "bgv/rescale/n10" }),
         json!({ "run": "bgv/add/n10", "repetitions": -1 }),
-        json!({ "spec": true }),
+        json!({ "check": "bgv/add" }),
         json!({ "unknown": 1 }),
         json!({ "quit": true }),
         json!({ "release": "never answered" }),

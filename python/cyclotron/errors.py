@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cyclotron.span import Span
 
 __all__ = [
+    "BenchmarkError",
     "CheckError",
     "CyclotronError",
     "DoesNotFitError",
@@ -40,6 +41,10 @@ __all__ = [
 
 class UsageError(CyclotronError):
     """A function, a command or a file was given something that it cannot use."""
+
+
+class BenchmarkError(CyclotronError):
+    """A driver of a benchmark cannot be built, started or believed."""
 
 
 def program_error(message: str, span: Span) -> ProgramError:

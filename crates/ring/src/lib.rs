@@ -74,5 +74,5 @@ pub use modulus::Modulus;
 pub use residues::{reduce_signed, reduce_signed_wide};
 pub use ring::Ring;
 pub use simd::Simd;
-pub use throughput::{Multiply, multiplications};
+pub use throughput::{Multiply, multiplications, sum_words};
 pub use word::Word;

@@ -1,11 +1,11 @@
-//! How many multiplications a processor does: work to be timed, as the limit
-//! that kernels are compared with.
+//! How many multiplications a processor does, and how fast it reads memory: work
+//! to be timed, as the limits that kernels are compared with.
 
 use std::hint::black_box;
 
+use crate::arch::{Kernel, run_wide};
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{
-    Kernel,
     avx2::Avx2,
     avx512::Avx512,
     vector::lanes::{Ifma, Isa, Lanes32},
@@ -43,6 +43,42 @@ pub fn multiplications(simd: Simd, kind: Multiply) -> u64 {
         Multiply::Words32 | Multiply::Words52 => vectors(simd, kind),
     };
     if done { (CHAINS * LENGTH) as u64 } else { 0 }
+}
+
+/// Reads all words, as wide as the registers of `simd` are; returns their sum
+/// modulo 2^64.
+#[must_use]
+pub fn sum_words(simd: Simd, words: &[u64]) -> u64 {
+    let mut sum = 0;
+    run_wide(simd, Sum(words, &mut sum));
+    sum
+}
+
+/// Independent sums over four parts of the words at once, so that neither
+/// additions nor a single stream of prefetches are waited for.
+struct Sum<'a>(&'a [u64], &'a mut u64);
+
+impl Kernel for Sum<'_> {
+    #[inline(always)]
+    fn run(self) {
+        const WORDS: usize = 16;
+        let quarter = self.0.len() / 4 / WORDS * WORDS;
+        let (parts, rest) = self.0.split_at(4 * quarter);
+        let mut parts = parts.chunks_exact(quarter.max(1));
+        let mut next = || parts.next().unwrap_or_default().as_chunks::<WORDS>().0;
+        let (a, b, c, d) = (next(), next(), next(), next());
+        let mut sums = [[0u64; WORDS]; 4];
+        for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+            for lane in 0..WORDS {
+                sums[0][lane] = sums[0][lane].wrapping_add(a[lane]);
+                sums[1][lane] = sums[1][lane].wrapping_add(b[lane]);
+                sums[2][lane] = sums[2][lane].wrapping_add(c[lane]);
+                sums[3][lane] = sums[3][lane].wrapping_add(d[lane]);
+            }
+        }
+        let all = sums.as_flattened().iter().chain(rest);
+        *self.1 = all.fold(0, |sum, word| sum.wrapping_add(*word));
+    }
 }
 
 fn single() {
@@ -120,6 +156,16 @@ impl<I: Lanes32> Kernel for Chains32<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_every_word_once() {
+        for len in [0, 1, 63, 64, 65, 1000] {
+            let words: Vec<u64> = (0..len).map(|i| i * i + 1).collect();
+            for simd in Simd::available() {
+                assert_eq!(sum_words(simd, &words), words.iter().sum::<u64>());
+            }
+        }
+    }
 
     #[test]
     fn counts_what_the_family_has() {

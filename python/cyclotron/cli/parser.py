@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from cyclotron import __version__
-from cyclotron.cli import demo, doctor, explain, machines, run, schedules
+from cyclotron.cli import bench, demo, doctor, explain, machines, run, schedules
 from cyclotron.errors import UsageError
 
 
@@ -74,6 +74,7 @@ def build_parser() -> ArgumentParser:
         add("machine", machines.list_command, "List, show or check machines."), general
     )
     add("doctor", doctor.command, "Say what this computer offers and test the installation.")
+    _bench_options(add("bench", bench.command, "Measure kernels, operations or programs."))
     return parser
 
 
@@ -150,6 +151,31 @@ def _machine_commands(machine: ArgumentParser, general: ArgumentParser) -> None:
         made.add_argument("machine", metavar="MACHINE", help="a shipped name or a TOML file")
         made.add_argument("--overlay", action="append", default=[], metavar="NAME")
         made.set_defaults(command=function)
+
+
+def _bench_options(make: ArgumentParser) -> None:
+    make.add_argument(
+        "suite", nargs="?", choices=tuple(bench.THREADS), help="what to measure (one of them)"
+    )
+    make.add_argument("--peers", action="store_true", help="build other libraries, and compare")
+    make.add_argument("--threads", type=_positive, default=0, help="(default: 1, for programs 2)")
+    make.add_argument("--only", metavar="TEXT[,TEXT]", help="cases whose name contains it")
+    make.add_argument(
+        "--repetitions",
+        type=_positive,
+        default=bench.REPETITIONS,
+        metavar="R",
+        help=f"rounds, all sides in turns (default: {bench.REPETITIONS})",
+    )
+    make.add_argument("--all", action="store_true", help="kernels at every ring degree")
+    make.add_argument(
+        "--record",
+        action=argparse.BooleanOptionalAction,
+        help="write to benches/record (default: whole suites with --peers)",
+    )
+    make.add_argument(
+        "--render", action="store_true", help="write the newest records into the documentation"
+    )
 
 
 def _pair(text: str) -> tuple[str, str]:
