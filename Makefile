@@ -5,7 +5,7 @@ BIN := .venv/bin
 DEV := $(BIN)/.dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python test-slow check fmt lint types bench clean
+.PHONY: help setup demo test test-rust test-paths test-python test-slow miri sanitize check fmt lint types bench clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,13 +29,41 @@ setup: $(DEV) ## Install the tools and build the package into .venv
 demo: setup ## Encrypt a digit; classify it on the CPU and on simulated F1
 	$(BIN)/cyclotron demo
 
-test: test-rust test-python ## Run all tests
+test: test-rust test-paths test-python ## Run all tests
+
+WORKSPACE := --workspace --exclude cyclotron-python
 
 test-rust: $(DEV)
-	cargo test --workspace --exclude cyclotron-python --quiet
+	cargo test $(WORKSPACE) --quiet
+
+# Linux says what the processor has; a path that it lacks is left out, and so named.
+has = $(shell grep -qsw $(1) /proc/cpuinfo && echo $(2))
+SIMD_PATHS := scalar $(call has,avx2,avx2) $(call has,avx512vl,avx512)
+
+test-paths: $(DEV) ## Run the tests of `ring` on each SIMD path alone
+	@echo "SIMD paths of this processor, of scalar, avx2 and avx512: $(SIMD_PATHS)" >&2
+	@tests=$$(cargo test $(WORKSPACE) --no-run 2>&1 | \
+		sed -nE 's,.*\((.*/(cyclotron_ring|laws|published)-[0-9a-f]+)\)$$,\1,p'); \
+	test -n "$$tests" || { echo "found no tests of ring" >&2; exit 1; }; \
+	for path in $(SIMD_PATHS); do for test in $$tests; do \
+		CYCLOTRON_SIMD=$$path $$test --quiet || exit 1; \
+	done; done
 
 test-python: setup
 	$(BIN)/python -m pytest -q tests/python
+
+test-slow: ## Run all tests on each SIMD path, with 10^9 cases of the laws (an hour)
+	@for path in $(SIMD_PATHS); do \
+		CYCLOTRON_SIMD=$$path CYCLOTRON_LAW_CASES=1000000000 $(MAKE) test-rust test-python || exit 1; \
+	done
+
+# Nightly Rust: rustup toolchain install nightly --component miri,rust-src
+miri: ## Interpret the scalar code of `ring`, looking for undefined behaviour
+	cargo +nightly miri test -p cyclotron-ring --lib --target-dir target/miri
+
+sanitize: ## Run the tests of `ring` and `runtime` with the address sanitizer
+	RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p cyclotron-ring -p cyclotron-runtime \
+		--lib --tests --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize
 
 check: setup ## Format, lints, types
 	cargo fmt --check

@@ -1,11 +1,31 @@
 //! Machines.
 
-use cyclotron_machine::Bandwidth;
+use cyclotron_machine::{Bandwidth, Setting};
 use cyclotron_session::Machine;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
-use crate::error::raise;
+use crate::error::{MachineError, raise};
+
+/// The new value of a key.
+#[derive(FromPyObject)]
+enum Change {
+    Flag(bool),
+    Integer(i64),
+    Number(f64),
+    Text(String),
+}
+
+impl From<Change> for Setting {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Flag(value) => Self::Flag(value),
+            Change::Integer(value) => Self::Integer(value),
+            Change::Number(value) => Self::Number(value),
+            Change::Text(value) => Self::Text(value),
+        }
+    }
+}
 
 /// A machine: a checked description.
 #[pyclass(name = "Machine", module = "cyclotron._native", frozen)]
@@ -26,6 +46,36 @@ impl PyMachine {
                 .map_err(|error| raise(error.into()))?;
         }
         Ok(PyMachine { machine })
+    }
+
+    /// The machine with these dotted keys changed, checked when all are.
+    fn vary(&self, changes: Vec<(String, Change)>) -> PyResult<Self> {
+        let changes: Vec<(String, Setting)> = changes
+            .into_iter()
+            .map(|(key, value)| (key, value.into()))
+            .collect();
+        let machine = self.machine.with(changes);
+        let machine = machine.map_err(|error| raise(error.into()))?;
+        Ok(PyMachine { machine })
+    }
+
+    /// Area and power by component, with vectors of `2**log_n` words (the longest
+    /// unless given).
+    #[pyo3(signature = (log_n=None))]
+    fn budget<'py>(&self, py: Python<'py>, log_n: Option<u32>) -> PyResult<Bound<'py, PyList>> {
+        let log_n = log_n.unwrap_or(self.machine.n_max.ilog2());
+        let budget = self.machine.budget(log_n);
+        let budget = budget.map_err(|error| MachineError::new_err(error.to_string()))?;
+        let lines = PyList::empty(py);
+        for line in budget.lines {
+            let item = PyDict::new(py);
+            item.set_item("component", &line.component)?;
+            item.set_item("count", line.count)?;
+            item.set_item("area_mm2", line.area_mm2())?;
+            item.set_item("tdp_w", line.tdp_w())?;
+            lines.append(item)?;
+        }
+        Ok(lines)
     }
 
     /// Names of the shipped machines.
@@ -112,6 +162,8 @@ impl PyMachine {
             facts.set_item("banks", group.banks)?;
             facts.set_item("kib_per_bank", group.kib_per_bank)?;
             facts.set_item("bytes_per_cycle", group.bytes_per_cycle)?;
+            facts.set_item("read_ports", group.read_ports)?;
+            facts.set_item("write_ports", group.write_ports)?;
             groups.set_item(&group.name, facts)?;
         }
         Ok(groups)

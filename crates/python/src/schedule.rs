@@ -1,12 +1,14 @@
 //! Schedules for machines.
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use cyclotron_isa::Traffic;
 use cyclotron_session::{CompileOptions, CompilePhase, MachineSchedule, Notes};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use crate::error::{FormatError, raise};
 use crate::machine::PyMachine;
@@ -58,6 +60,9 @@ impl PySchedule {
         let dict = PyDict::new(py);
         dict.set_item("cycles", report.cycles)?;
         dict.set_item("entries", report.entries)?;
+        let streams = self.schedule.machine().streams.as_ref();
+        let bytes = streams.map_or(0, |streams| u64::from(streams.instr_bytes));
+        dict.set_item("instruction_bytes", report.entries * bytes)?;
         dict.set_item("computes", report.computes)?;
         dict.set_item("loads", report.loads)?;
         dict.set_item("stores", report.stores)?;
@@ -92,6 +97,51 @@ impl PySchedule {
         self.notes.clone()
     }
 
+    /// Writes the schedule as a trace for Perfetto.
+    fn write_trace(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| {
+            let mut out = BufWriter::new(File::create(path)?);
+            self.schedule.write_trace(&mut out)?;
+            out.flush()
+        })?;
+        Ok(())
+    }
+
+    /// What each kind of component does over time.
+    fn activity<'py>(&self, py: Python<'py>, buckets: usize) -> PyResult<Bound<'py, PyDict>> {
+        let counts = py.detach(|| self.schedule.activity(buckets));
+        let dict = PyDict::new(py);
+        dict.set_item("cycles", counts.cycles)?;
+        dict.set_item("bucket_cycles", counts.bucket_cycles)?;
+        let kinds = PyList::empty(py);
+        for kind in counts.activity {
+            let item = PyDict::new(py);
+            item.set_item("kind", kind.kind)?;
+            item.set_item("instances", kind.instances)?;
+            item.set_item("busy_cycles", kind.busy_cycles)?;
+            item.set_item("buckets", kind.buckets)?;
+            kinds.append(item)?;
+        }
+        dict.set_item("kinds", kinds)?;
+        Ok(dict)
+    }
+
+    /// Counts and picojoules of every kind of event, by component.
+    fn energy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let energy = py.detach(|| self.schedule.energy());
+        let lines = PyList::empty(py);
+        for line in energy.lines {
+            let item = PyDict::new(py);
+            item.set_item("component", &line.component)?;
+            item.set_item("event", line.event)?;
+            item.set_item("count", line.count)?;
+            item.set_item("picojoules_each", line.picojoules)?;
+            item.set_item("joules", line.joules())?;
+            lines.append(item)?;
+        }
+        Ok(lines)
+    }
+
     /// Length, bound, traffic and use of the machine, counted from the streams.
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let report = py.detach(|| self.schedule.report()).map_err(raise)?;
@@ -109,6 +159,9 @@ impl PySchedule {
         dict.set_item("schedule_over_bound", ratio)?;
         dict.set_item("instructions", report.instructions)?;
         dict.set_item("entries", report.entries)?;
+        let streams = self.schedule.machine().streams.as_ref();
+        let bytes = streams.map_or(0, |streams| u64::from(streams.instr_bytes));
+        dict.set_item("instruction_bytes", report.entries * bytes)?;
         dict.set_item("traffic_bytes", traffic(py, &report.counts.traffic)?)?;
         let utilisation = PyDict::new(py);
         for kind in &report.counts.activity {

@@ -1,5 +1,6 @@
 //! Programs compiled for a machine.
 
+use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
 
 use cyclotron_checker::{CheckReport, check};
@@ -7,7 +8,7 @@ use cyclotron_compiler::{Compiled, LowerBound, Options, Phase, compile, lower_bo
 use cyclotron_isa::{FlatProgram, LimbProgram, Schedule, Traffic};
 use cyclotron_machine::{Machine, Resolved};
 use cyclotron_schemes::Parameters;
-use cyclotron_simulator::{Counts, Violation, count};
+use cyclotron_simulator::{Counts, Energy, Violation, count, energy, perfetto_trace};
 
 use crate::error::SessionError;
 use crate::interface::Interface;
@@ -124,6 +125,27 @@ impl MachineSchedule {
         Ok(check(&self.flat, &self.schedule, &self.resolved)?)
     }
 
+    /// The energy of what the schedule does, by component and event.
+    #[must_use]
+    pub fn energy(&self) -> Energy {
+        energy(&self.schedule, &self.machine, &self.resolved)
+    }
+
+    /// What each kind of component does over time, in at most so many buckets of
+    /// equal length.
+    #[must_use]
+    pub fn activity(&self, buckets: usize) -> Counts {
+        count(&self.flat, &self.schedule, &self.resolved, buckets)
+    }
+
+    /// Writes the schedule as a trace for Perfetto.
+    ///
+    /// # Errors
+    /// What `out` reports.
+    pub fn write_trace(&self, out: &mut impl Write) -> io::Result<()> {
+        perfetto_trace(&self.flat, &self.schedule, &self.resolved, out)
+    }
+
     /// Counts what the schedule does.
     ///
     /// # Errors
@@ -136,7 +158,7 @@ impl MachineSchedule {
                 self.bound.get_or_init(|| bound).clone()
             }
         };
-        let counts = count(&self.flat, &self.schedule, &self.resolved, BUCKETS);
+        let counts = self.activity(BUCKETS);
         Ok(ScheduleReport {
             cycles: counts.cycles,
             milliseconds: self.resolved.seconds(counts.cycles) * 1e3,

@@ -35,7 +35,7 @@ pub struct Counts {
 
 /// Cycles that an entry occupies its component, and cycles to the end of what
 /// it does, both from its start.
-fn extent(machine: &Resolved, component: Component, op: &StreamOp) -> (u64, u64) {
+pub(crate) fn extent(machine: &Resolved, component: Component, op: &StreamOp) -> (u64, u64) {
     let span = match (component, op) {
         (Component::Unit { .. }, StreamOp::Compute { op, .. }) => {
             let Some(timing) = machine.timing(*op) else {

@@ -28,11 +28,14 @@
 
 mod activity;
 mod contents;
+mod energy;
 mod error;
 mod evaluate;
 mod graph;
 mod layout;
 mod order;
+mod perfetto;
+mod perfetto_format;
 mod simulate;
 mod streams;
 mod trace;
@@ -40,6 +43,8 @@ mod values;
 mod violation;
 
 pub use activity::{Activity, Counts, count};
+pub use energy::{Energy, EnergyLine, energy};
 pub use error::{EntryFault, SimError};
+pub use perfetto::perfetto_trace;
 pub use simulate::{Options, Simulation, simulate};
 pub use violation::{Violation, ViolationKind};

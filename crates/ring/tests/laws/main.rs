@@ -1,6 +1,11 @@
 //! Laws that every word type and every SIMD path of this processor obeys.
+//!
+//! `CYCLOTRON_SIMD` restricts them to one path. [`cases`] holds the laws that
+//! are checked on millions of cases, the others state one law each on vectors
+//! that show it.
 
 mod automorphism;
+mod cases;
 mod elementwise;
 mod fused;
 mod sums;
@@ -28,9 +33,17 @@ fn primes_for<W: Word>(log_n: u32) -> Vec<u64> {
     found
 }
 
-/// One ring for each SIMD path of this processor.
-fn rings<W: Word>(log_n: u32, primes: &[u64]) -> Vec<Ring<W>> {
+/// The paths under test: the one that the environment forces, else all that this processor has.
+fn paths() -> Vec<Simd> {
+    if std::env::var_os(Simd::ENV).is_some_and(|name| !name.is_empty()) {
+        return vec![Simd::detect().expect("a path of this processor")];
+    }
     Simd::available()
+}
+
+/// One ring for each path under test.
+fn rings<W: Word>(log_n: u32, primes: &[u64]) -> Vec<Ring<W>> {
+    paths()
         .into_iter()
         .map(|simd| Ring::new(log_n, primes, simd).expect("valid primes"))
         .collect()
@@ -74,6 +87,10 @@ fn words_among<W: Word>(bound: u64, n: usize, seed: u64, edges: &[u64]) -> LimbB
         }
     }
     words
+}
+
+fn add_mod(a: u64, b: u64, q: u64) -> u64 {
+    ((u128::from(a) + u128::from(b)) % u128::from(q)) as u64
 }
 
 fn mul_mod(a: u64, b: u64, q: u64) -> u64 {

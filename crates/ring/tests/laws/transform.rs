@@ -1,17 +1,8 @@
 //! The NTT against its definition.
 
+use super::cases::least_root;
 use super::{any_words, mul_mod, pow_mod, primes_for, residues, reversed, rings};
 use cyclotron_ring::{LimbBuf, Word};
-
-/// The least primitive 2N-th root of unity, found by its definition.
-fn least_root(q: u64, n: u64) -> u64 {
-    let any = (2..q)
-        .map(|x| pow_mod(x, (q - 1) / (2 * n), q))
-        .find(|&r| pow_mod(r, n, q) == q - 1)
-        .expect("a root exists");
-    let odd_powers = (0..n).map(|i| pow_mod(any, 2 * i + 1, q));
-    odd_powers.min().expect("n > 0")
-}
 
 fn value_at(coefficients: &[u64], x: u64, q: u64) -> u64 {
     coefficients.iter().rev().fold(0, |value, &c| {
@@ -71,32 +62,6 @@ fn intt_inverts_ntt<W: Word>() {
     }
 }
 
-fn paths_agree<W: Word>() {
-    for log_n in [10, 11, 12, 13, 14, 15, 16, 17] {
-        let n = 1usize << log_n;
-        let mut primes = primes_for::<W>(log_n);
-        primes.truncate(if log_n > 12 { 5 } else { usize::MAX });
-        let rings = rings::<W>(log_n, &primes);
-        for (m, &q) in primes.iter().enumerate() {
-            let words = any_words::<W>(q, n, 3);
-            let canonical = residues::<W>(q, n, 4);
-            let images: Vec<_> = rings
-                .iter()
-                .map(|ring| {
-                    let (mut there, mut back) = (LimbBuf::zeroed(n), LimbBuf::zeroed(n));
-                    ring.ntt(m, &mut there, &words);
-                    ring.intt(m, &mut back, &canonical);
-                    (there, back)
-                })
-                .collect();
-            assert!(
-                images.iter().all(|image| *image == images[0]),
-                "{log_n} {q}"
-            );
-        }
-    }
-}
-
 fn products_are_negacyclic<W: Word>() {
     let (log_n, n) = (10, 1024);
     let primes = primes_for::<W>(log_n);
@@ -140,12 +105,6 @@ fn ntt_matches_schoolbook_both_words() {
 fn intt_inverts_ntt_both_words() {
     intt_inverts_ntt::<u32>();
     intt_inverts_ntt::<u64>();
-}
-
-#[test]
-fn transforms_agree_on_all_paths() {
-    paths_agree::<u32>();
-    paths_agree::<u64>();
 }
 
 #[test]
