@@ -53,6 +53,7 @@
 //! only [`Ring::new`] builds its tables on all).
 
 mod arch;
+mod arena;
 mod automorphism;
 mod error;
 mod limb_buf;
@@ -67,11 +68,11 @@ mod throughput;
 mod twiddles;
 mod word;
 
-pub use arch::{NttEntry, NttExit, Pair};
+pub use arch::{Kernel, NttEntry, NttExit, Pair, run_wide};
 pub use error::RingError;
 pub use limb_buf::LimbBuf;
 pub use modulus::Modulus;
-pub use residues::{reduce_signed, reduce_signed_wide};
+pub use residues::reduce_signed_wide;
 pub use ring::Ring;
 pub use simd::Simd;
 pub use throughput::{Multiply, multiplications, sum_words};

@@ -6,22 +6,16 @@ use std::ops::{Deref, DerefMut};
 
 use zeroize::Zeroize;
 
+use crate::arena::Lines;
 use crate::word::Word;
-
-/// One cache line; its alignment is the buffer's.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u64; 8]);
-
-const LINE_BYTES: usize = size_of::<Line>();
 
 /// N words, 64-byte aligned, of fixed length.
 ///
 /// Dereferences to a slice. Limbs that hold secrets are wiped by their owner
-/// ([`Zeroize`]); dropping alone does not wipe.
-#[derive(Clone)]
+/// ([`Zeroize`]); dropping alone does not wipe. Limbs of 64 KiB to 1 MiB take
+/// memory that earlier limbs left, in huge pages where the system has them.
 pub struct LimbBuf<W: Word> {
-    lines: Vec<Line>,
+    lines: Lines,
     len: usize,
     word: PhantomData<W>,
 }
@@ -30,9 +24,19 @@ impl<W: Word> LimbBuf<W> {
     /// `len` zero words.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        let lines = (len * size_of::<W>()).div_ceil(LINE_BYTES);
+        Self::over(Lines::zeroed(len * size_of::<W>()), len)
+    }
+
+    /// `len` words of any value: for results that are written in full. Words
+    /// of a limb that was dropped may show through.
+    #[must_use]
+    pub fn unspecified(len: usize) -> Self {
+        Self::over(Lines::unspecified(len * size_of::<W>()), len)
+    }
+
+    fn over(lines: Lines, len: usize) -> Self {
         Self {
-            lines: vec![Line([0; 8]); lines],
+            lines,
             len,
             word: PhantomData,
         }
@@ -41,7 +45,7 @@ impl<W: Word> LimbBuf<W> {
     /// A copy of `words`.
     #[must_use]
     pub fn from_slice(words: &[W]) -> Self {
-        let mut buf = Self::zeroed(words.len());
+        let mut buf = Self::unspecified(words.len());
         buf.copy_from_slice(words);
         buf
     }
@@ -69,7 +73,13 @@ impl<W: Word> DerefMut for LimbBuf<W> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [W] {
         // SAFETY: as in `deref`; the borrow is exclusive.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast::<W>(), self.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_ptr().cast::<W>(), self.len) }
+    }
+}
+
+impl<W: Word> Clone for LimbBuf<W> {
+    fn clone(&self) -> Self {
+        Self::from_slice(self)
     }
 }
 
@@ -103,7 +113,7 @@ impl<W: Word> fmt::Debug for LimbBuf<W> {
 
 impl<W: Word> Zeroize for LimbBuf<W> {
     fn zeroize(&mut self) {
-        (**self).zeroize();
+        self.lines.wipe();
     }
 }
 
