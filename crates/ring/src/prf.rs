@@ -12,10 +12,12 @@
 use std::fmt;
 
 use chacha20::ChaCha20;
-use chacha20::cipher::{KeyIvInit, StreamCipher};
+use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::arch::key_stream;
 use crate::error::RingError;
+use crate::simd::Simd;
 
 /// A secret or public seed of 256 bits. Wiped when dropped; never printed.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
@@ -91,11 +93,12 @@ pub fn stream(seed: &Seed, purpose: &str, ids: &[u64]) -> Prf {
     Prf::from_key(&seed.derive(purpose, ids))
 }
 
+/// Bytes that are made at a time: 16 blocks of 64.
 const BUFFER_BYTES: usize = 1024;
 
 /// A stream of pseudorandom bytes. Wiped when dropped.
 pub struct Prf {
-    cipher: ChaCha20,
+    blocks: Blocks,
     buffer: [u8; BUFFER_BYTES],
     /// Bytes of the buffer that were given out.
     used: usize,
@@ -103,8 +106,21 @@ pub struct Prf {
 
 impl Prf {
     fn from_key(key: &Seed) -> Self {
+        // Which instructions make the bytes does not change them.
+        Self::with_simd(key, Simd::detect().unwrap_or(Simd::Scalar))
+    }
+
+    fn with_simd(key: &Seed, simd: Simd) -> Self {
+        let mut words = [0; 8];
+        for (word, bytes) in words.iter_mut().zip(key.0.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
         Self {
-            cipher: ChaCha20::new(&key.0.into(), &[0; 12].into()),
+            blocks: Blocks {
+                key: words,
+                counter: 0,
+                simd,
+            },
             buffer: [0; BUFFER_BYTES],
             used: BUFFER_BYTES,
         }
@@ -120,11 +136,11 @@ impl Prf {
                 if dest.len() >= BUFFER_BYTES {
                     let whole = dest.len() - dest.len() % BUFFER_BYTES;
                     let (direct, rest) = dest.split_at_mut(whole);
-                    Self::key_stream(&mut self.cipher, direct);
+                    self.blocks.write(direct);
                     dest = rest;
                     continue;
                 }
-                Self::key_stream(&mut self.cipher, &mut self.buffer);
+                self.blocks.write(&mut self.buffer);
                 self.used = 0;
             }
             let count = dest.len().min(BUFFER_BYTES - self.used);
@@ -157,15 +173,40 @@ impl Prf {
             }
         }
     }
+}
 
-    fn key_stream(cipher: &mut ChaCha20, dest: &mut [u8]) {
-        dest.fill(0);
-        cipher.apply_keystream(dest);
+/// The blocks of one ChaCha20 key.
+struct Blocks {
+    key: [u32; 8],
+    /// The next block.
+    counter: u64,
+    simd: Simd,
+}
+
+impl Blocks {
+    /// Writes a multiple of 16 blocks.
+    fn write(&mut self, dest: &mut [u8]) {
+        let end = self.counter + (dest.len() / 64) as u64;
+        assert!(end < 1 << 32, "a stream has at most 256 GiB");
+        let (batches, _) = dest.as_chunks_mut();
+        if !key_stream(self.simd, &self.key, self.counter as u32, batches) {
+            let mut key = [0; 32];
+            for (bytes, word) in key.as_chunks_mut().0.iter_mut().zip(&self.key) {
+                *bytes = word.to_le_bytes();
+            }
+            let mut cipher = ChaCha20::new(&key.into(), &[0; 12].into());
+            key.zeroize();
+            cipher.seek(64 * self.counter);
+            dest.fill(0);
+            cipher.apply_keystream(dest);
+        }
+        self.counter = end;
     }
 }
 
 impl Drop for Prf {
     fn drop(&mut self) {
+        self.blocks.key.zeroize();
         self.buffer.zeroize();
     }
 }
@@ -180,22 +221,35 @@ impl fmt::Debug for Prf {
 mod tests {
     use super::*;
 
-    /// RFC 8439, section 2.3.2: the block function at counter 1.
+    /// Every way of making the bytes against the crate, over batches and the
+    /// counters' carry into their upper half.
     #[test]
-    fn key_stream_matches_rfc_8439() {
-        let key: [u8; 32] = std::array::from_fn(|i| i as u8);
-        let nonce = [0, 0, 0, 9, 0, 0, 0, 0x4a, 0, 0, 0, 0];
-        let mut cipher = ChaCha20::new(&key.into(), &nonce.into());
-        let mut blocks = [0xffu8; 128];
-        Prf::key_stream(&mut cipher, &mut blocks);
-        let expected = [
-            0x10, 0xf1, 0xe7, 0xe4, 0xd1, 0x3b, 0x59, 0x15, 0x50, 0x0f, 0xdd, 0x1f, 0xa3, 0x20,
-            0x71, 0xc4, 0xc7, 0xd1, 0xf4, 0xc7, 0x33, 0xc0, 0x68, 0x03, 0x04, 0x22, 0xaa, 0x9a,
-            0xc3, 0xd4, 0x6c, 0x4e, 0xd2, 0x82, 0x64, 0x46, 0x07, 0x9f, 0xaa, 0x09, 0x14, 0xc2,
-            0xd7, 0x05, 0xd9, 0x8b, 0x02, 0xa2, 0xb5, 0x12, 0x9c, 0xd1, 0xde, 0x16, 0x4e, 0xb9,
-            0xcb, 0xd0, 0x83, 0xe8, 0xa2, 0x50, 0x3c, 0x4e,
-        ];
-        assert_eq!(blocks[64..], expected);
+    fn key_streams_do_not_depend_on_the_path() {
+        let key = Seed::for_test(77);
+        let mut expected = vec![0; 9 * BUFFER_BYTES];
+        for start in [0u64, 16, (1 << 16) - 32, (1 << 32) - 160] {
+            let mut cipher = ChaCha20::new(&key.0.into(), &[0; 12].into());
+            cipher.seek(64 * start);
+            expected.fill(0);
+            cipher.apply_keystream(&mut expected);
+            for simd in Simd::available() {
+                let mut prf = Prf::with_simd(&key, simd);
+                prf.blocks.counter = start;
+                let mut bytes = vec![0xff; expected.len()];
+                let (first, rest) = bytes.split_at_mut(100);
+                prf.fill(first);
+                prf.fill(rest);
+                assert_eq!(bytes, expected, "{simd}, from block {start}");
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "at most 256 GiB")]
+    fn streams_end() {
+        let mut prf = Prf::from_key(&Seed::for_test(1));
+        prf.blocks.counter = (1 << 32) - 32;
+        prf.fill(&mut [0; BUFFER_BYTES + 1]);
     }
 
     /// RFC 8439, appendix A.1, vector 1: zero key, zero nonce, counter 0: what [`Prf`] starts with.

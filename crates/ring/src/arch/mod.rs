@@ -109,6 +109,11 @@ pub trait Backend<W: Word>: Send + Sync {
         scalar::elementwise::mac(self.modulus(), dst, acc, a, b);
     }
 
+    /// `acc - a b`; acc canonical, a and b any words.
+    fn msub(&self, dst: &mut [W], acc: &[W], a: &[W], b: &[W]) {
+        scalar::elementwise::msub(self.modulus(), dst, acc, a, b);
+    }
+
     /// `(a - b) c`; canonical.
     fn sub_mul_c(&self, dst: &mut [W], a: &[W], b: &[W], c: u64) {
         scalar::elementwise::sub_mul_c(self.modulus(), dst, a, b, c);
@@ -167,6 +172,18 @@ pub fn run_wide<K: Kernel>(simd: Simd, kernel: K) {
     }
     let _ = simd;
     kernel.run();
+}
+
+/// ChaCha20 key stream from block `counter` on (zero nonce), if `simd` has a
+/// faster way than the portable one.
+pub fn key_stream(simd: Simd, key: &[u32; 8], counter: u32, dest: &mut [[u8; 1024]]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if let (Simd::Avx512, Some(isa)) = (simd, avx512::Avx512::<false>::new()) {
+        isa.key_stream(key, counter, dest);
+        return true;
+    }
+    let _ = (simd, key, counter, dest);
+    false
 }
 
 /// Whether the 256-bit kernels run here.

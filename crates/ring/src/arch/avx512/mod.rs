@@ -1,5 +1,6 @@
 //! 512-bit vectors: 16 words of 32 bits or 8 of 64.
 
+pub mod key_stream;
 mod lanes32;
 mod lanes64;
 
