@@ -7,6 +7,7 @@ use crate::automorphism;
 use crate::error::RingError;
 use crate::modulus::Modulus;
 use crate::primes::is_prime;
+use crate::residues::reduce_signed;
 use crate::simd::Simd;
 use crate::word::Word;
 
@@ -219,6 +220,18 @@ impl<W: Word> Ring<W> {
     pub fn mac(&self, m: usize, dst: &mut [W], acc: &[W], a: &[W], b: &[W]) {
         self.check(&[dst, acc, a, b]);
         self.limb(m).mac(dst, acc, a, b);
+    }
+
+    /// `acc - a b`; a and b any words.
+    pub fn msub(&self, m: usize, dst: &mut [W], acc: &[W], a: &[W], b: &[W]) {
+        self.check(&[dst, acc, a, b]);
+        self.limb(m).msub(dst, acc, a, b);
+    }
+
+    /// Signed integers modulo prime `m`; fastest for magnitudes up to the prime.
+    pub fn reduce_signed<T: Copy + Into<i64>>(&self, m: usize, dst: &mut [W], src: &[T]) {
+        self.check(&[dst]);
+        reduce_signed(self.simd, self.arithmetic(m), dst, src);
     }
 
     /// `(a - b) c`; any integer c.

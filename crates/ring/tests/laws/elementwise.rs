@@ -83,6 +83,8 @@ fn multiplicative<W: Word>(case: &Case<'_, W>) {
     case.check("mul", |d| ring.mul(m, d, &a, &b), product);
     let accumulated = |i: usize| product(i) + wide(canonical[i]);
     case.check("mac", |d| ring.mac(m, d, &canonical, &a, &b), accumulated);
+    let subtracted = |i: usize| u128::from(q) - product(i) + wide(canonical[i]);
+    case.check("msub", |d| ring.msub(m, d, &canonical, &a, &b), subtracted);
     for c in constants(q) {
         let scaled = |i: usize| u128::from(mul_mod(a[i].to_u64(), c % q, q));
         case.check("mul_c", |d| ring.mul_c(m, d, &a, c), scaled);
@@ -123,6 +125,7 @@ fn words_that_should_be_canonical_never_panic() {
                 ring.neg(m, &mut dst, &a);
                 ring.add_c(m, &mut dst, &a, q - 1);
                 ring.mac(m, &mut dst, &a, &a, &b);
+                ring.msub(m, &mut dst, &a, &a, &b);
                 ring.sub_mul_c(m, &mut dst, &a, &b, q - 1);
                 ring.aut_coeff(m, 3, &mut dst, &a);
                 ring.intt(m, &mut dst, &a);

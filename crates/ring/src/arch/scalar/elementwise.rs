@@ -43,6 +43,14 @@ pub fn mac<W: Word>(modulus: &Modulus, dst: &mut [W], acc: &[W], a: &[W], b: &[W
     }
 }
 
+/// `acc - a b`; acc canonical, a and b any words.
+pub fn msub<W: Word>(modulus: &Modulus, dst: &mut [W], acc: &[W], a: &[W], b: &[W]) {
+    for (((dst, acc), a), b) in dst.iter_mut().zip(acc).zip(a).zip(b) {
+        let product = modulus.mul(a.to_u64(), b.to_u64());
+        *dst = W::from_u64(modulus.sub(acc.to_u64(), product));
+    }
+}
+
 /// `(a - b) c`; canonical.
 pub fn sub_mul_c<W: Word>(modulus: &Modulus, dst: &mut [W], a: &[W], b: &[W], c: u64) {
     let factor = Factor::new(modulus, c);

@@ -85,6 +85,7 @@ fn agree<W: Word>(backend: &dyn Backend<W>, scalar: &dyn Backend<W>) {
             result(|d| kernels.mul(d, &x, &y)),
             result(|d| kernels.mul_c(d, &x, c)),
             result(|d| kernels.mac(d, &a, &x, &y)),
+            result(|d| kernels.msub(d, &a, &x, &y)),
             result(|d| kernels.sub_mul_c(d, &a, &b, c)),
             result(|d| kernels.dot(d, &pairs)),
             result(|d| kernels.dot_constants(d, &sources, &constants, false)),

@@ -44,6 +44,8 @@ kernels! {
     MulC<P: Pointwise>(dst: &'a mut [P::W], a: &'a [P::W], c: P::F) = pointwise::mul_c;
     Mac<P: Pointwise>(dst: &'a mut [P::W], acc: &'a [P::W], a: &'a [P::W], b: &'a [P::W])
         = pointwise::mac;
+    Msub<P: Pointwise>(dst: &'a mut [P::W], acc: &'a [P::W], a: &'a [P::W], b: &'a [P::W])
+        = pointwise::msub;
     SubMulC<P: Pointwise>(dst: &'a mut [P::W], a: &'a [P::W], b: &'a [P::W], c: P::F)
         = pointwise::sub_mul_c;
     Dot<P: Pointwise>(dst: &'a mut [P::W], pairs: &'a [Pair<'a, P::W>])
@@ -143,6 +145,14 @@ impl<T: Transform, P: Pointwise<W = W<T>>> Backend<W<T>> for Vector<T, P> {
             return scalar::elementwise::mac(&self.modulus, dst, acc, a, b);
         }
         let kernel = Mac(self.pointwise, (dst, acc, a, b));
+        self.pointwise.isa().run(kernel);
+    }
+
+    fn msub(&self, dst: &mut [W<T>], acc: &[W<T>], a: &[W<T>], b: &[W<T>]) {
+        if !P::PRODUCTS {
+            return scalar::elementwise::msub(&self.modulus, dst, acc, a, b);
+        }
+        let kernel = Msub(self.pointwise, (dst, acc, a, b));
         self.pointwise.isa().run(kernel);
     }
 

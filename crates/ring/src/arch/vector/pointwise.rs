@@ -131,6 +131,18 @@ pub fn mac<P: Pointwise>(p: P, dst: &mut [P::W], acc: &[P::W], a: &[P::W], b: &[
     }
 }
 
+/// `acc - a b`; acc canonical, a and b any words.
+#[inline(always)]
+pub fn msub<P: Pointwise>(p: P, dst: &mut [P::W], acc: &[P::W], a: &[P::W], b: &[P::W]) {
+    let isa = p.isa();
+    let sources = P::L::blocks(a).iter().zip(P::L::blocks(b));
+    let sources = P::L::blocks(acc).iter().zip(sources);
+    for (dst, (acc, (a, b))) in P::L::blocks_mut(dst).iter_mut().zip(sources) {
+        let product = p.mul(isa.load(a), isa.load(b));
+        isa.store(dst, p.sub(isa.load(acc), product));
+    }
+}
+
 /// `(a - b) c`; canonical.
 #[inline(always)]
 pub fn sub_mul_c<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W], c: P::F) {
