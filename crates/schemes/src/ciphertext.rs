@@ -66,6 +66,12 @@ impl Ciphertext {
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::BadLevel`] or
     /// [`SchemeError::Malformed`].
     pub fn check(&self, context: &Context) -> Result<(), SchemeError> {
+        self.check_shape(context)?;
+        (0..self.level).try_for_each(|limb| self.check_limb(context, limb))
+    }
+
+    /// Checks everything but the words of the limbs.
+    pub(crate) fn check_shape(&self, context: &Context) -> Result<(), SchemeError> {
         context.check_hash("ciphertext", self.params)?;
         context.check_level(self.level)?;
         let malformed = |why: String| {
@@ -92,12 +98,6 @@ impl Ciphertext {
                     params.word_bits
                 ));
             }
-            if let Some((limb, at)) = poly.first_fault(&params.moduli, params.n()) {
-                return malformed(format!(
-                    "limb {limb} of polynomial {i} is not canonical at index {at} of {}",
-                    params.n()
-                ));
-            }
         }
         let plain_ok = match params.scheme {
             Scheme::Ckks => self.scale.is_finite() && self.scale > 0.0 && self.factor == 1,
@@ -113,6 +113,23 @@ impl Ciphertext {
         }
         if self.insecure.is_some() != params.insecure.is_some() {
             return malformed("its insecurity tag is not that of its parameters".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Checks the words of one limb of every polynomial.
+    pub(crate) fn check_limb(&self, context: &Context, limb: usize) -> Result<(), SchemeError> {
+        let params = context.params();
+        for (i, poly) in self.polys.iter().enumerate() {
+            if let Some(at) = poly.fault_in(limb, params.moduli[limb], params.n()) {
+                return Err(SchemeError::Malformed {
+                    what: "ciphertext",
+                    why: format!(
+                        "limb {limb} of polynomial {i} is not canonical at index {at} of {}",
+                        params.n()
+                    ),
+                });
+            }
         }
         Ok(())
     }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use cyclotron_ring::{LimbBuf, Ring};
+use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;
-use crate::encode::mixed_radix::MixedRadix;
+use crate::encode::centred_values::CentredValues;
 use crate::encode::{Complex, Plaintext};
 use crate::error::SchemeError;
 use crate::keys::SecretKey;
@@ -59,7 +60,7 @@ pub fn decrypt_integers(
     let codec = context.slot_codec()?;
     let t = context.params().plaintext_modulus;
     let coefficients = with_ring!(context.ring(), ring => {
-        phase(context, ring, secret, ciphertext, None)?.centred_mod(t)
+        phase(context, ring, secret, ciphertext, None)?.modulo(t)
     });
     Ok(codec.slots_of(&coefficients, inverse_mod(ciphertext.factor, t)))
 }
@@ -86,7 +87,7 @@ fn decrypt_coefficients(
     ciphertext: &Ciphertext,
 ) -> Result<Vec<f64>, SchemeError> {
     finite(with_ring!(context.ring(), ring => {
-        phase(context, ring, secret, ciphertext, None)?.centred_f64()
+        phase(context, ring, secret, ciphertext, None)?.to_f64()
     }))
 }
 
@@ -137,7 +138,7 @@ pub fn measure_noise(
         });
     }
     let total = with_ring!(context.ring(), ring => {
-        phase(context, ring, secret, ciphertext, Some(expected))?.centred_f64()
+        phase(context, ring, secret, ciphertext, Some(expected))?.to_f64()
     });
     let total = finite(total)?;
     let unit = match context.params().scheme {
@@ -158,16 +159,16 @@ pub fn measure_noise(
     })
 }
 
-/// `c0 + c1 s (+ c2 s^2)`, less an expected plaintext, as mixed-radix digits.
+/// `c0 + c1 s (+ c2 s^2)`, less an expected plaintext, centred.
 fn phase<W: ClientWord>(
     context: &Context,
     ring: &Ring<W>,
     secret: &SecretKey,
     ciphertext: &Ciphertext,
     expected: Option<&Plaintext>,
-) -> Result<MixedRadix<W>, SchemeError> {
+) -> Result<CentredValues<W>, SchemeError> {
     context.check_hash("secret key", secret.params())?;
-    ciphertext.check(context)?;
+    ciphertext.check_shape(context)?;
     let wrong_width = SchemeError::Malformed {
         what: "ciphertext",
         why: "its words have another width than the parameters'".to_owned(),
@@ -177,27 +178,44 @@ fn phase<W: ClientWord>(
         .iter()
         .map(|poly| W::view(poly).ok_or(wrong_width.clone()))
         .collect::<Result<_, _>>()?;
-    let n = ring.n();
-    let mut residues = Vec::with_capacity(ciphertext.level);
-    for m in 0..ciphertext.level {
-        let s = secret.limb::<W>(m)?;
-        // Horner in s, from the last polynomial.
-        let mut value = LimbBuf::from_slice(&polys[polys.len() - 1][m]);
-        let mut next = LimbBuf::zeroed(n);
-        for poly in polys[..polys.len() - 1].iter().rev() {
-            ring.mac(m, &mut next, &poly[m], &value, s);
-            std::mem::swap(&mut value, &mut next);
+    let residues: Result<Vec<_>, SchemeError> = (0..ciphertext.level)
+        .into_par_iter()
+        .map(|m| {
+            ciphertext.check_limb(context, m)?;
+            let limbs: Vec<&LimbBuf<W>> = polys.iter().map(|poly| &*poly[m]).collect();
+            let mut value = phase_limb(ring, m, &limbs, secret.limb(m)?);
+            if let Some(expected) = expected {
+                let mut plain = Zeroizing::new(LimbBuf::unspecified(ring.n()));
+                expected.residues(ring, m, &mut plain);
+                let mut rest = LimbBuf::unspecified(ring.n());
+                ring.sub(m, &mut rest, &value, &plain);
+                value = rest;
+            }
+            Ok(value)
+        })
+        .collect();
+    Ok(CentredValues::new(ring, &residues?))
+}
+
+/// `c0 + c1 s (+ c2 s^2)` modulo prime `m`, coefficient domain.
+fn phase_limb<W: ClientWord>(
+    ring: &Ring<W>,
+    m: usize,
+    polys: &[&LimbBuf<W>],
+    s: &LimbBuf<W>,
+) -> LimbBuf<W> {
+    let mut value = LimbBuf::unspecified(ring.n());
+    match polys {
+        [c0, c1] => ring.mac(m, &mut value, c0, c1, s),
+        [c0, c1, c2] => {
+            let mut inner = LimbBuf::unspecified(ring.n());
+            ring.mac(m, &mut inner, c1, c2, s);
+            ring.mac(m, &mut value, c0, &inner, s);
         }
-        ring.intt_in_place(m, &mut value);
-        if let Some(expected) = expected {
-            let mut plain = Zeroizing::new(LimbBuf::zeroed(n));
-            expected.residues(ring.arithmetic(m), &mut plain);
-            ring.sub(m, &mut next, &value, &plain);
-            std::mem::swap(&mut value, &mut next);
-        }
-        residues.push(Arc::new(value));
+        _ => value.fill(W::default()),
     }
-    Ok(MixedRadix::new(ring, &residues))
+    ring.intt_in_place(m, &mut value);
+    value
 }
 
 /// The factor that takes a BGV value with correction factor `from` to `to`: `to / from mod t`.

@@ -12,15 +12,15 @@ use std::sync::Arc;
 
 use cyclotron_ring::prf::{Seed, stream};
 use cyclotron_ring::{LimbBuf, Ring, sampler};
+use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;
-use crate::encode::Plaintext;
+use crate::encode::{Plaintext, WideCoefficients};
 use crate::error::SchemeError;
-use crate::keys::{
-    PublicKey, SecretKey, error_limb, gaussian, small_limb, subtract_product, uniform_limb,
-};
+use crate::error_poly::ErrorPoly;
+use crate::keys::{PublicKey, SecretKey, small_limb, uniform_limb};
 use crate::limbs::{ClientWord, Limbs, with_ring};
 
 /// Encrypts under the secret key; `c1` is the expansion of the ciphertext's seed.
@@ -37,18 +37,18 @@ pub fn encrypt_secret(
     plaintext.check(context)?;
     let seed = bind(context, plaintext, seed, "secret-key encryption");
     let mask_seed = seed.derive("mask seed", &[]);
-    let n = context.params().n();
-    let error = gaussian(&seed, "error", &[], n)?;
+    let message = Message::new(context, plaintext, &seed)?;
     let polys = with_ring!(context.ring(), ring => {
-        let mut c0 = Vec::with_capacity(plaintext.level());
-        let mut c1 = Vec::with_capacity(plaintext.level());
-        for m in 0..plaintext.level() {
-            let mask = mask_limb(ring, &mask_seed, m);
-            let mut body = noisy_plaintext(context, ring, m, plaintext, &error);
-            subtract_product(ring, m, &mut body, &mask, secret.limb(m)?);
-            c0.push(Arc::new(body));
-            c1.push(Arc::new(mask));
-        }
+        let limbs: Result<Vec<_>, SchemeError> = (0..plaintext.level())
+            .into_par_iter()
+            .map(|m| {
+                let mask = mask_limb(ring, &mask_seed, m);
+                let mut body = LimbBuf::unspecified(ring.n());
+                ring.msub(m, &mut body, &message.limb(ring, m), &mask, secret.limb(m)?);
+                Ok((Arc::new(body), Arc::new(mask)))
+            })
+            .collect();
+        let (c0, c1) = limbs?.into_iter().unzip();
         vec![ClientWord::wrap(c0), ClientWord::wrap(c1)]
     });
     Ok(finish(
@@ -73,42 +73,39 @@ pub fn encrypt_public(
     plaintext.check(context)?;
     let seed = bind(context, plaintext, seed, "public-key encryption");
     let n = context.params().n();
-    let errors = [
-        gaussian(&seed, "error", &[], n)?,
-        gaussian(&seed, "error 1", &[], n)?,
-    ];
+    let message = Message::new(context, plaintext, &seed)?;
+    let error = ErrorPoly::sample(context, &seed, "error 1", &[])?;
     let ephemeral = sampler::ternary(&mut stream(&seed, "ephemeral", &[]), n);
     let polys = with_ring!(context.ring(), ring => {
-        encrypt_limbs(context, ring, public, plaintext, &errors, &ephemeral)?
+        encrypt_limbs(ring, public, &message, &error, &ephemeral)?
     });
     Ok(finish(context, plaintext, polys, None))
 }
 
 fn encrypt_limbs<W: ClientWord>(
-    context: &Context,
     ring: &Ring<W>,
     public: &PublicKey,
-    plaintext: &Plaintext,
-    errors: &[Zeroizing<Vec<i64>>; 2],
+    message: &Message<'_>,
+    error: &ErrorPoly,
     ephemeral: &[i8],
 ) -> Result<Vec<Limbs>, SchemeError> {
     let b = W::view(public.b()).ok_or(SchemeError::Malformed {
         what: "public key",
         why: "its words have another width than the parameters'".to_owned(),
     })?;
-    let mut c0 = Vec::with_capacity(plaintext.level());
-    let mut c1 = Vec::with_capacity(plaintext.level());
-    for (m, b) in b.iter().enumerate().take(plaintext.level()) {
-        let u = Zeroizing::new(small_limb(ring, m, ephemeral));
-        let body = Zeroizing::new(noisy_plaintext(context, ring, m, plaintext, &errors[0]));
-        let mut first = LimbBuf::zeroed(ring.n());
-        ring.mac(m, &mut first, &body, b, &u);
-        let e1 = Zeroizing::new(error_limb(context, ring, m, &errors[1]));
-        let mut second = LimbBuf::zeroed(ring.n());
-        ring.mac(m, &mut second, &e1, &public.a_limb(ring, m), &u);
-        c0.push(Arc::new(first));
-        c1.push(Arc::new(second));
-    }
+    let (c0, c1) = b[..message.level()]
+        .par_iter()
+        .enumerate()
+        .map(|(m, b)| {
+            let u = Zeroizing::new(small_limb(ring, m, ephemeral));
+            let mut first = LimbBuf::unspecified(ring.n());
+            ring.mac(m, &mut first, &message.limb(ring, m), b, &u);
+            let mut second = LimbBuf::unspecified(ring.n());
+            let a = public.a_limb(ring, m);
+            ring.mac(m, &mut second, &error.limb(ring, m), &a, &u);
+            (Arc::new(first), Arc::new(second))
+        })
+        .unzip();
     Ok(vec![W::wrap(c0), W::wrap(c1)])
 }
 
@@ -120,7 +117,8 @@ pub fn expand_mask(context: &Context, seed: [u8; 32], level: usize) -> Result<Li
     context.check_level(level)?;
     let seed = Seed::from_bytes(seed);
     Ok(with_ring!(context.ring(), ring => {
-        ClientWord::wrap((0..level).map(|m| Arc::new(mask_limb(ring, &seed, m))).collect())
+        let limbs = (0..level).into_par_iter().map(|m| Arc::new(mask_limb(ring, &seed, m)));
+        ClientWord::wrap(limbs.collect())
     }))
 }
 
@@ -137,21 +135,41 @@ fn bind(context: &Context, plaintext: &Plaintext, seed: &Seed, purpose: &str) ->
     Seed::from_bytes(hasher.finalize().into())
 }
 
-/// `m + e` (BGV: `m + t e`) modulo prime `m`, evaluation domain.
-fn noisy_plaintext<W: ClientWord>(
-    context: &Context,
-    ring: &Ring<W>,
-    m: usize,
-    plaintext: &Plaintext,
-    error: &[i64],
-) -> LimbBuf<W> {
-    let error = Zeroizing::new(error_limb(context, ring, m, error));
-    let mut encoded = Zeroizing::new(LimbBuf::zeroed(ring.n()));
-    plaintext.residues(ring.arithmetic(m), &mut encoded);
-    ring.ntt_in_place(m, &mut encoded);
-    let mut sum = LimbBuf::zeroed(ring.n());
-    ring.add(m, &mut sum, &error, &encoded);
-    sum
+/// `m + e` (BGV: `m + t e`), added once for all limbs where the plaintext is small.
+struct Message<'a> {
+    plaintext: &'a Plaintext,
+    noisy: ErrorPoly,
+    wide: Option<&'a WideCoefficients>,
+}
+
+impl<'a> Message<'a> {
+    fn new(context: &Context, plaintext: &'a Plaintext, seed: &Seed) -> Result<Self, SchemeError> {
+        let mut noisy = ErrorPoly::sample(context, seed, "error", &[])?;
+        let wide = plaintext.add_to(&mut noisy);
+        Ok(Self {
+            plaintext,
+            noisy,
+            wide,
+        })
+    }
+
+    fn level(&self) -> usize {
+        self.plaintext.level()
+    }
+
+    /// Modulo prime `m`, evaluation domain.
+    fn limb<W: ClientWord>(&self, ring: &Ring<W>, m: usize) -> Zeroizing<LimbBuf<W>> {
+        let Some(wide) = self.wide else {
+            return self.noisy.limb(ring, m);
+        };
+        let new = || Zeroizing::new(LimbBuf::unspecified(ring.n()));
+        let (mut error, mut encoded, mut sum) = (new(), new(), new());
+        self.noisy.residues(ring, m, &mut error);
+        wide.residues(ring, m, &mut encoded);
+        ring.add(m, &mut sum, &error, &encoded);
+        ring.ntt_in_place(m, &mut sum);
+        sum
+    }
 }
 
 fn finish(

@@ -24,14 +24,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use cyclotron_ring::prf::{Seed, stream};
-use cyclotron_ring::{LimbBuf, Ring, reduce_signed, sampler};
+use cyclotron_ring::{LimbBuf, Ring, sampler};
+use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::context::Context;
 use crate::error::SchemeError;
+use crate::error_poly::ErrorPoly;
 use crate::limbs::{ClientWord, Limbs, with_ring};
-use crate::params::{ParamsHash, SIGMA};
-use crate::scheme::{Scheme, SecretKind};
+use crate::params::ParamsHash;
+use crate::scheme::SecretKind;
 
 /// The secret key. Wiped when dropped, never printed.
 pub struct SecretKey {
@@ -78,7 +80,7 @@ impl SecretKey {
         coefficients: Zeroizing<Vec<i8>>,
     ) -> Self {
         let limbs = with_ring!(context.ring(), ring => {
-            ClientWord::wrap((0..ring.moduli_count()).map(|m| {
+            ClientWord::wrap((0..ring.moduli_count()).into_par_iter().map(|m| {
                 Arc::new(small_limb(ring, m, &coefficients))
             }).collect())
         });
@@ -192,14 +194,14 @@ impl PublicKey {
             .params()
             .check_security("Q", context.params().log_q())?;
         let seed = secret.public_seed();
-        let n = context.params().n();
-        let error = gaussian(&secret.root, "public key error", &[], n)?;
+        let error = ErrorPoly::sample(context, &secret.root, "public key error", &[])?;
         let b = with_ring!(context.ring(), ring => {
             let limbs: Result<Vec<_>, SchemeError> = (0..context.params().levels())
+                .into_par_iter()
                 .map(|m| {
                     let a = uniform_limb(ring, &seed, "public key a", &[m as u64], m);
-                    let mut b = error_limb(context, ring, m, &error);
-                    subtract_product(ring, m, &mut b, &a, secret.limb(m)?);
+                    let mut b = LimbBuf::unspecified(ring.n());
+                    ring.msub(m, &mut b, &error.limb(ring, m), &a, secret.limb(m)?);
                     Ok(Arc::new(b))
                 })
                 .collect();
@@ -280,17 +282,6 @@ pub fn random_seed() -> Result<Seed, SchemeError> {
     Seed::random().map_err(|error| SchemeError::Randomness(error.to_string()))
 }
 
-/// N error coefficients of a stream.
-pub(crate) fn gaussian(
-    seed: &Seed,
-    purpose: &str,
-    ids: &[u64],
-    n: usize,
-) -> Result<Zeroizing<Vec<i64>>, SchemeError> {
-    sampler::gaussian(&mut stream(seed, purpose, ids), n, SIGMA)
-        .map_err(|error| SchemeError::Randomness(error.to_string()))
-}
-
 /// A uniform limb; it counts as evaluation domain.
 pub(crate) fn uniform_limb<W: ClientWord>(
     ring: &Ring<W>,
@@ -299,7 +290,7 @@ pub(crate) fn uniform_limb<W: ClientWord>(
     ids: &[u64],
     m: usize,
 ) -> LimbBuf<W> {
-    let mut limb = LimbBuf::zeroed(ring.n());
+    let mut limb = LimbBuf::unspecified(ring.n());
     sampler::uniform(&mut stream(seed, purpose, ids), ring.modulus(m), &mut limb);
     limb
 }
@@ -310,39 +301,10 @@ pub(crate) fn small_limb<W: ClientWord, T: Copy + Into<i64>>(
     m: usize,
     coefficients: &[T],
 ) -> LimbBuf<W> {
-    let mut limb = LimbBuf::zeroed(ring.n());
-    reduce_signed(ring.arithmetic(m), &mut limb, coefficients);
+    let mut limb = LimbBuf::unspecified(ring.n());
+    ring.reduce_signed(m, &mut limb, coefficients);
     ring.ntt_in_place(m, &mut limb);
     limb
-}
-
-/// An error modulo prime `m`, evaluation domain: e for CKKS, t e for BGV.
-pub(crate) fn error_limb<W: ClientWord>(
-    context: &Context,
-    ring: &Ring<W>,
-    m: usize,
-    error: &[i64],
-) -> LimbBuf<W> {
-    let mut limb = small_limb(ring, m, error);
-    if context.params().scheme == Scheme::Bgv {
-        let plain = LimbBuf::from_slice(&limb);
-        ring.mul_c(m, &mut limb, &plain, context.params().plaintext_modulus);
-    }
-    limb
-}
-
-/// `dst - a b` modulo prime `m`, in place.
-pub(crate) fn subtract_product<W: ClientWord>(
-    ring: &Ring<W>,
-    m: usize,
-    dst: &mut LimbBuf<W>,
-    a: &[W],
-    b: &[W],
-) {
-    let mut product = Zeroizing::new(LimbBuf::zeroed(ring.n()));
-    ring.mul(m, &mut product, a, b);
-    let before = Zeroizing::new(LimbBuf::from_slice(dst));
-    ring.sub(m, dst, &before, &product);
 }
 
 #[cfg(all(test, target_os = "linux"))]

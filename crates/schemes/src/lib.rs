@@ -34,6 +34,7 @@ pub mod emit;
 mod encode;
 mod encrypt;
 mod error;
+mod error_poly;
 mod key_spec;
 mod keys;
 #[cfg(test)]

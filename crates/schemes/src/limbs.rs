@@ -102,32 +102,45 @@ impl Limbs {
         }
     }
 
-    /// The first index and word that is not below its modulus, if there is one;
+    /// The first limb and index whose word is not below its modulus, if there is one;
     /// also a limb of another length than `n`, reported at index `n`.
     #[must_use]
     pub fn first_fault(&self, moduli: &[u64], n: usize) -> Option<(usize, usize)> {
-        fn scan<W: Word>(
-            limbs: &[Arc<LimbBuf<W>>],
-            moduli: &[u64],
-            n: usize,
-        ) -> Option<(usize, usize)> {
-            limbs
-                .iter()
-                .zip(moduli)
-                .enumerate()
-                .find_map(|(i, (limb, &q))| {
-                    if limb.len() != n {
-                        return Some((i, n));
-                    }
-                    limb.iter().position(|w| w.to_u64() >= q).map(|at| (i, at))
-                })
-        }
+        let mut limbs = moduli.iter().take(self.len()).enumerate();
+        limbs.find_map(|(i, &q)| self.fault_in(i, q, n).map(|at| (i, at)))
+    }
+
+    /// The first index of limb `limb` whose word is not below `q`, or `n` if it
+    /// has another length or does not exist.
+    pub(crate) fn fault_in(&self, limb: usize, q: u64, n: usize) -> Option<usize> {
         match self {
-            Limbs::W32(limbs) => scan(limbs, moduli, n),
-            Limbs::W64(limbs) => scan(limbs, moduli, n),
+            Limbs::W32(limbs) => limbs.get(limb).map_or(Some(n), |limb| fault(limb, q, n)),
+            Limbs::W64(limbs) => limbs.get(limb).map_or(Some(n), |limb| fault(limb, q, n)),
         }
     }
 }
+
+/// The first index whose word is not below `q`, or `n` for another length.
+fn fault<W: Word>(limb: &[W], q: u64, n: usize) -> Option<usize> {
+    if limb.len() != n {
+        return Some(n);
+    }
+    let top = q.wrapping_sub(1);
+    for (number, chunk) in limb.chunks(FAULT_CHUNK).enumerate() {
+        // The top bit is set where a word has it or is above q - 1: no branch.
+        let above = chunk.iter().fold(0, |above, word| {
+            above | top.wrapping_sub(word.to_u64()) | word.to_u64()
+        });
+        if above >> 63 != 0 {
+            let at = chunk.iter().position(|word| word.to_u64() >= q)?;
+            return Some(number * FAULT_CHUNK + at);
+        }
+    }
+    None
+}
+
+/// Words that are checked together.
+const FAULT_CHUNK: usize = 512;
 
 /// A word with its view of [`AnyRing`], [`AnyLimb`] and [`Limbs`]; `u32` and `u64`.
 pub trait ClientWord: Word {

@@ -9,8 +9,9 @@ use zeroize::Zeroizing;
 
 use crate::context::Context;
 use crate::error::SchemeError;
+use crate::error_poly::ErrorPoly;
 use crate::key_spec::{KeySpec, KeyTarget, KeyVariant};
-use crate::keys::{SecretKey, error_limb, gaussian, subtract_product, uniform_limb};
+use crate::keys::{SecretKey, uniform_limb};
 use crate::limbs::{AnyLimb, ClientWord, Limbs, with_ring};
 use crate::params::{Parameters, ParamsHash};
 
@@ -225,17 +226,18 @@ fn generate<W: ClientWord>(
     (0..spec.digits(params))
         .map(|digit| {
             let ids = [variant, exponent, digit as u64];
-            let error = gaussian(secret.root(), "hint error", &ids, params.n())?;
+            let error = ErrorPoly::sample(context, secret.root(), "hint error", &ids)?;
             let limbs: Result<Vec<_>, SchemeError> = (0..spec.limbs(params))
                 .into_par_iter()
                 .map(|m| {
                     let a = a_limb(ring, seed, spec, digit, m);
-                    let mut b = error_limb(context, ring, m, &error);
-                    subtract_product(ring, m, &mut b, &a, secret.limb(m)?);
+                    let mut error = error.limb(ring, m);
                     let gadget = gadget(params, spec.variant, digit, m);
                     if gadget != 0 {
-                        add_source(ring, m, &mut b, secret, spec.target, gadget)?;
+                        add_source(ring, m, &mut error, secret, spec.target, gadget)?;
                     }
+                    let mut b = LimbBuf::unspecified(ring.n());
+                    ring.msub(m, &mut b, &error, &a, secret.limb(m)?);
                     Ok(Arc::new(b))
                 })
                 .collect();
@@ -274,15 +276,16 @@ fn add_source<W: ClientWord>(
     gadget: u64,
 ) -> Result<(), SchemeError> {
     let s = secret.limb::<W>(m)?;
-    let mut source = Zeroizing::new(LimbBuf::zeroed(ring.n()));
+    let mut source = Zeroizing::new(LimbBuf::unspecified(ring.n()));
     match target {
         KeyTarget::Relin => ring.mul(m, &mut source, s, s),
         KeyTarget::Galois(k) => ring.aut_eval(k, &mut source, s),
     }
-    let mut scaled = Zeroizing::new(LimbBuf::zeroed(ring.n()));
+    let mut scaled = Zeroizing::new(LimbBuf::unspecified(ring.n()));
     ring.mul_c(m, &mut scaled, &source, gadget);
-    let before = LimbBuf::from_slice(dst);
-    ring.add(m, dst, &before, &scaled);
+    // The source has served: its memory takes the sum.
+    ring.add(m, &mut source, dst, &scaled);
+    std::mem::swap(dst, &mut source);
     Ok(())
 }
 

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use cyclotron_ring::{LimbBuf, Modulus, Ring, reduce_signed};
+use cyclotron_ring::{LimbBuf, Ring};
+use zeroize::Zeroize;
 
 use super::canonical_embedding::Complex;
+use super::wide_coefficients::WideCoefficients;
 use crate::context::Context;
 use crate::error::SchemeError;
+use crate::error_poly::ErrorPoly;
 use crate::limbs::{AnyLimb, ClientWord, with_ring};
 use crate::scheme::Scheme;
-
-/// Coefficients of this magnitude and above are kept as floating-point numbers.
-const NARROW: f64 = 9.2e18;
 
 /// An integer polynomial with the scale or factor of its encoding.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,10 +24,10 @@ pub struct Plaintext {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Coefficients {
-    /// All below 2^63.
+    /// All below every prime of the chain, and so below 2^61.
     Narrow(Vec<i64>),
-    /// Integers in floating point.
-    Wide(Vec<f64>),
+    /// Others.
+    Wide(WideCoefficients),
 }
 
 impl Plaintext {
@@ -137,10 +137,13 @@ impl Plaintext {
                 modulus_bits,
             });
         }
-        let coefficients = if largest < NARROW {
+        let smallest_prime = context.params().extended().into_iter().min();
+        let coefficients = if largest < smallest_prime.unwrap_or(0) as f64 {
             Coefficients::Narrow(coefficients.iter().map(|&c| c as i64).collect())
         } else {
-            Coefficients::Wide(coefficients)
+            Coefficients::Wide(with_ring!(context.ring(), ring => {
+                WideCoefficients::new(ring, coefficients, largest)
+            }))
         };
         Ok(Self {
             coefficients,
@@ -171,13 +174,16 @@ impl Plaintext {
     /// Bytes that the coefficients take.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
-        8 * self.len()
+        match &self.coefficients {
+            Coefficients::Narrow(c) => 8 * c.len(),
+            Coefficients::Wide(c) => c.size_bytes(),
+        }
     }
 
     fn len(&self) -> usize {
         match &self.coefficients {
             Coefficients::Narrow(c) => c.len(),
-            Coefficients::Wide(c) => c.len(),
+            Coefficients::Wide(c) => c.whole().len(),
         }
     }
 
@@ -186,7 +192,7 @@ impl Plaintext {
     pub fn coefficients_f64(&self) -> Vec<f64> {
         match &self.coefficients {
             Coefficients::Narrow(c) => c.iter().map(|&c| c as f64).collect(),
-            Coefficients::Wide(c) => c.clone(),
+            Coefficients::Wide(c) => c.whole().to_vec(),
         }
     }
 
@@ -220,23 +226,31 @@ impl Plaintext {
         )
     }
 
-    /// [`Self::limb`] for a typed ring; with `noise` added to the coefficients first.
+    /// [`Self::limb`] for a typed ring.
     fn limb_of<W: ClientWord>(&self, ring: &Ring<W>, limb: usize) -> LimbBuf<W> {
-        let mut dst = LimbBuf::zeroed(ring.n());
-        self.residues(ring.arithmetic(limb), &mut dst);
+        let mut dst = LimbBuf::unspecified(ring.n());
+        self.residues(ring, limb, &mut dst);
         ring.ntt_in_place(limb, &mut dst);
         dst
     }
 
-    /// The coefficients modulo one prime.
-    pub(crate) fn residues<W: ClientWord>(&self, modulus: &Modulus, dst: &mut [W]) {
+    /// The coefficients modulo prime `m`.
+    pub(crate) fn residues<W: ClientWord>(&self, ring: &Ring<W>, m: usize, dst: &mut LimbBuf<W>) {
         match &self.coefficients {
-            Coefficients::Narrow(coefficients) => reduce_signed(modulus, dst, coefficients),
-            Coefficients::Wide(coefficients) => {
-                for (word, &c) in dst.iter_mut().zip(coefficients) {
-                    *word = W::from_u64(reduce_whole(modulus, c));
-                }
+            Coefficients::Narrow(coefficients) => ring.reduce_signed(m, dst, coefficients),
+            Coefficients::Wide(coefficients) => coefficients.residues(ring, m, dst),
+        }
+    }
+
+    /// Adds the plaintext to an error, as far as that can be done for all
+    /// primes at once; the rest is returned and must be added modulo each.
+    pub(crate) fn add_to(&self, error: &mut ErrorPoly) -> Option<&WideCoefficients> {
+        match &self.coefficients {
+            Coefficients::Narrow(coefficients) => {
+                error.add(coefficients);
+                None
             }
+            Coefficients::Wide(coefficients) => Some(coefficients),
         }
     }
 
@@ -248,12 +262,11 @@ impl Plaintext {
             self.factor,
             self.len() as u64,
         ];
-        let mut bytes: Vec<u8> = header.iter().flat_map(|x| x.to_le_bytes()).collect();
+        absorb(hasher, &header, |x| x);
         match &self.coefficients {
-            Coefficients::Narrow(c) => bytes.extend(c.iter().flat_map(|x| x.to_le_bytes())),
-            Coefficients::Wide(c) => bytes.extend(c.iter().flat_map(|x| x.to_bits().to_le_bytes())),
+            Coefficients::Narrow(c) => absorb(hasher, c, |x| x as u64),
+            Coefficients::Wide(c) => absorb(hasher, c.whole(), f64::to_bits),
         }
-        hasher.update(&bytes);
     }
 
     /// Refuses a plaintext of another scheme's or other parameters' shape.
@@ -291,19 +304,14 @@ fn check_count(values: usize, slots: usize) -> Result<(), SchemeError> {
     })
 }
 
-/// `c mod q` for a whole number c in floating point.
-fn reduce_whole(modulus: &Modulus, c: f64) -> u64 {
-    let bits = c.abs().to_bits();
-    let exponent = (bits >> 52) as i64 - 1075;
-    let magnitude = if exponent <= 0 {
-        modulus.reduce(c.abs() as u64)
-    } else {
-        let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
-        modulus.mul(mantissa, modulus.pow(2, exponent as u64))
-    };
-    if c < 0.0 {
-        modulus.neg(magnitude)
-    } else {
-        magnitude
+/// Feeds words, little-endian, into a hash.
+fn absorb<T: Copy>(hasher: &mut blake3::Hasher, words: &[T], bits: impl Fn(T) -> u64) {
+    let mut bytes = [0; 8 * 2048];
+    for chunk in words.chunks(2048) {
+        for (bytes, &word) in bytes.as_chunks_mut().0.iter_mut().zip(chunk) {
+            *bytes = bits(word).to_le_bytes();
+        }
+        hasher.update(&bytes[..8 * chunk.len()]);
     }
+    bytes.zeroize();
 }

@@ -46,7 +46,8 @@ impl SlotCodec {
         let log_m = slots.ilog2();
         let exponents = slot_exponents(slots);
         let transform = if log_m >= MIN_RING_LOG {
-            let ring = Ring::new(log_m, &[t], Simd::Scalar)
+            let ring = Simd::detect()
+                .and_then(|simd| Ring::new(log_m, &[t], simd))
                 .map_err(|error| ParameterError::Ring(error.to_string()))?;
             let index = exponents
                 .iter()

@@ -65,7 +65,7 @@ fn dropped_keys_are_wiped() {
     let literal = ParametersLiteral {
         log_q: Some(vec![45, 45]),
         plaintext_modulus: Some(257),
-        ..ParametersLiteral::new(Scheme::Bgv, 12)
+        ..ParametersLiteral::new(crate::Scheme::Bgv, 12)
     };
     let params = Arc::new(Parameters::from_literal(&literal).unwrap());
     let context = Context::new(params).unwrap();

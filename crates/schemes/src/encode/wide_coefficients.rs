@@ -1,0 +1,123 @@
+//! Integer coefficients that are larger than the primes.
+//!
+//! A coefficient c is written with signed digits of B bits, `c = sum_i d_i 2^(B i)`,
+//! `|d_i| < 2^B`, each stored as `d_i + 2^(B+1)`: a word above 0 and below
+//! 2^(B+2). So the residues modulo every prime are one base conversion from
+//! the digits, less a constant. B is 49 for 64-bit words (products of words
+//! below 2^52 are fastest) and 29 for 32-bit words.
+//!
+//! Digits come from the floating-point number by truncation from the top;
+//! scaling by powers of two, truncation and the differences are all exact.
+
+use std::sync::Arc;
+
+use cyclotron_ring::{Kernel, LimbBuf, Ring, run_wide};
+
+use crate::limbs::{ClientWord, Limbs};
+
+/// Coefficients that are digitised together.
+const CHUNK: usize = 256;
+
+/// 2^52: adding it to a whole number below puts that into the lowest bits.
+const MAGIC: f64 = 4_503_599_627_370_496.0;
+
+/// Whole numbers in floating point with their digits.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WideCoefficients {
+    whole: Vec<f64>,
+    digits: Limbs,
+}
+
+/// Bits of a digit.
+fn digit_bits<W: ClientWord>() -> u32 {
+    if W::BITS == 32 { 29 } else { 49 }
+}
+
+impl WideCoefficients {
+    /// The digits of finite whole numbers up to `largest`.
+    pub(crate) fn new<W: ClientWord>(ring: &Ring<W>, whole: Vec<f64>, largest: f64) -> Self {
+        let bits = digit_bits::<W>();
+        // |c| < 2^(exponent + 1).
+        let exponent = (largest.to_bits() >> 52) as i64 - 1023;
+        let count = (exponent.max(0) as u32 + 1).div_ceil(bits);
+        let mut digits: Vec<LimbBuf<W>> = (0..count)
+            .map(|_| LimbBuf::unspecified(whole.len()))
+            .collect();
+        run_wide(
+            ring.simd(),
+            Digitise {
+                whole: &whole,
+                digits: &mut digits,
+                bits,
+            },
+        );
+        Self {
+            whole,
+            digits: W::wrap(digits.into_iter().map(Arc::new).collect()),
+        }
+    }
+
+    /// The coefficients.
+    pub(crate) fn whole(&self) -> &[f64] {
+        &self.whole
+    }
+
+    /// Bytes of the coefficients and their digits.
+    pub(crate) fn size_bytes(&self) -> usize {
+        let word_bytes = self.digits.word_bits() as usize / 8;
+        self.whole.len() * (8 + self.digits.len() * word_bytes)
+    }
+
+    /// The coefficients modulo prime `m` of a ring of words as wide as those that
+    /// the digits were made for.
+    pub(crate) fn residues<W: ClientWord>(&self, ring: &Ring<W>, m: usize, dst: &mut LimbBuf<W>) {
+        let digits = W::view(&self.digits).unwrap_or_default();
+        let (bits, modulus) = (u64::from(digit_bits::<W>()), ring.arithmetic(m));
+        let powers: Vec<u64> = (0..digits.len() as u64)
+            .map(|i| modulus.pow(2, bits * i))
+            .collect();
+        let sum = powers.iter().fold(0, |sum, &p| modulus.add(sum, p));
+        let offset = modulus.mul(sum, modulus.pow(2, bits + 1));
+        let sources: Vec<&[W]> = digits.iter().map(|digit| &digit[..]).collect();
+        let mut shifted = LimbBuf::unspecified(ring.n());
+        ring.bconv(&[m], &mut [&mut shifted], &sources, &powers);
+        ring.add_c(m, dst, &shifted, modulus.neg(offset));
+    }
+}
+
+/// Splits numbers into digits.
+struct Digitise<'a, W: ClientWord> {
+    whole: &'a [f64],
+    digits: &'a mut [LimbBuf<W>],
+    bits: u32,
+}
+
+impl<W: ClientWord> Kernel for Digitise<'_, W> {
+    #[inline(always)]
+    fn run(self) {
+        let mut rest = [0.0; CHUNK];
+        let offset = MAGIC + power_of_two(self.bits + 1);
+        for (number, chunk) in self.whole.chunks(CHUNK).enumerate() {
+            let rest = &mut rest[..chunk.len()];
+            rest.copy_from_slice(chunk);
+            for (i, digit) in self.digits.iter_mut().enumerate().rev() {
+                let up = power_of_two(self.bits * i as u32);
+                let down = 1.0 / up;
+                let digit = &mut digit[number * CHUNK..][..chunk.len()];
+                for (word, rest) in digit.iter_mut().zip(rest.iter_mut()) {
+                    let d = (*rest * down).trunc();
+                    *rest -= d * up;
+                    *word = W::from_u64((d + offset).to_bits() & LOW);
+                }
+            }
+        }
+    }
+}
+
+/// The bits below the exponent of [`MAGIC`].
+const LOW: u64 = (1 << 52) - 1;
+
+/// 2^`exponent`, exponent below 1024.
+fn power_of_two(exponent: u32) -> f64 {
+    f64::from_bits((1023 + u64::from(exponent)) << 52)
+}
