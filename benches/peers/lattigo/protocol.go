@@ -15,7 +15,7 @@ import (
 const growthBytes = 2 << 30
 
 // batchSeconds is how long a repetition lasts at least; short cases run several times.
-const batchSeconds = 0.005
+const batchSeconds = 0.02
 
 // facts are the parameters that a case really uses, as the runner prints them.
 type facts map[string]any
