@@ -39,10 +39,11 @@ type scheme[T number] struct {
 
 // operands are the fixed inputs, and an output for each operation.
 type operands[T number] struct {
-	values   [2][]T
-	plain    [2]*rlwe.Plaintext
-	fresh    [2]*rlwe.Ciphertext
-	product  *rlwe.Ciphertext
+	values [2][]T
+	plain  [2]*rlwe.Plaintext
+	fresh  [2]*rlwe.Ciphertext
+	// scaled is the first input times one: at the scale of a product.
+	scaled   *rlwe.Ciphertext
 	out      *rlwe.Ciphertext
 	lower    *rlwe.Ciphertext
 	rotated  map[int]*rlwe.Ciphertext
@@ -71,11 +72,18 @@ func (s *scheme[T]) operands() (*operands[T], error) {
 	for _, step := range rotations {
 		o.rotated[step] = s.newCiphertext(s.maxLevel)
 	}
-	o.product, o.out = s.newCiphertext(s.maxLevel), s.newCiphertext(s.maxLevel)
+	o.scaled, o.out = s.newCiphertext(s.maxLevel), s.newCiphertext(s.maxLevel)
 	o.lower = s.newCiphertext(s.maxLevel - 1)
 	o.encoded, o.opened = s.newPlaintext(s.maxLevel), s.newPlaintext(s.maxLevel)
 	o.decoded, o.received = make([]T, s.slots), make([]T, s.slots)
-	return o, s.mulRelin(o.fresh[0], o.fresh[1], o.product)
+	ones := make([]T, s.slots)
+	for i := range ones {
+		ones[i] = 1
+	}
+	if err := s.encode(ones, o.encoded); err != nil {
+		return nil, err
+	}
+	return o, s.mulPlain(o.fresh[0], o.encoded, o.scaled)
 }
 
 // open decrypts and decodes all slots.
@@ -125,9 +133,9 @@ func operations[T number](drop string) []operation[T] {
 			expect:  func(s *scheme[T], i int) T { return s.input(0, i+last) },
 		}, {
 			name:   drop,
-			run:    func(s *scheme[T], o *operands[T]) error { return s.rescale(o.product, o.lower) },
+			run:    func(s *scheme[T], o *operands[T]) error { return s.rescale(o.scaled, o.lower) },
 			result: func(o *operands[T]) *rlwe.Ciphertext { return o.lower },
-			expect: product,
+			expect: first,
 		}, {
 			name:   "mul_plain",
 			run:    func(s *scheme[T], o *operands[T]) error { return s.mulPlain(o.fresh[0], o.plain[1], o.out) },

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 )
 
@@ -248,13 +249,18 @@ func (s *server) verify(name string) (facts, error) {
 	return facts{"check": name, "values": got, "expected": expected}, nil
 }
 
+// drop frees a parameter set and the variants of it.
 func (s *server) drop(name string) (facts, error) {
+	found := false
 	for _, f := range s.families {
-		if f.name == name {
+		if f.name == name || strings.HasPrefix(f.name, name+"/") {
 			f.release()
-			s.cool()
-			return facts{"release": name}, nil
+			found = true
 		}
 	}
-	return nil, fmt.Errorf("unknown parameter set %q", name)
+	if !found {
+		return nil, fmt.Errorf("unknown parameter set %q", name)
+	}
+	s.cool()
+	return facts{"release": name}, nil
 }

@@ -142,15 +142,16 @@ class Operands:
         values = [[self.input(k, i) for i in range(self.slots)] for k in range(2)]
         x, y = (self.encode(v) for v in values)
         a, b = cc.Encrypt(secret, x), cc.Encrypt(secret, y)
-        product = cc.EvalMult(a, b)
+        # At the scale of a product.
+        scaled = cc.EvalMult(a, self.encode([type(values[0][0])(1)] * self.slots))
         drop = cc.Rescale if parameters.scheme == "ckks" else cc.ModReduce
         self.work: dict[str, Callable[[], Any]] = {
             "add": lambda: cc.EvalAdd(a, b),
             "mul_relin": lambda: cc.EvalMult(a, b),
             "rotate": lambda: cc.EvalRotate(a, 1),
             "hoisted8": lambda: self.hoisted(a),
-            "rescale": lambda: drop(product),
-            "mod_switch": lambda: drop(product),
+            "rescale": lambda: drop(scaled),
+            "mod_switch": lambda: drop(scaled),
             "mul_plain": lambda: cc.EvalMult(a, y),
             "encode": lambda: self.encode(values[0]),
             "encrypt": lambda: cc.Encrypt(secret, x),
@@ -201,8 +202,6 @@ class Operands:
             "add": x + y,
             "mul_relin": x * y,
             "mul_plain": x * y,
-            "rescale": x * y,
-            "mod_switch": x * y,
             "rotate": self.input(0, i + 1),
             "hoisted8": self.input(0, i + STEPS[-1]),
         }.get(operation, x)

@@ -22,7 +22,7 @@ const DIRECTIONS: [Direction; 3] = [
 ];
 const NOTES: [&str; 2] = [
     "inverse leaves out the division by N, which users of the crate fold into the products \
-     before it; inverse_normalized includes it",
+     before it; the variant `normalized` includes it",
     "primes to 32 bits in 32-bit words, larger ones in 64-bit words",
 ];
 
@@ -78,7 +78,8 @@ fn cases() -> Result<Cases, String> {
             let prime =
                 prime_below(bits, log_n).ok_or_else(|| format!("no prime of {bits} bits"))?;
             for direction in DIRECTIONS {
-                let name = format!("ntt/{}/{bits}bit/n{log_n}", direction.name());
+                let (kind, variant) = direction.name();
+                let name = format!("ntt/{kind}/{bits}bit/n{log_n}{variant}");
                 let case = Case {
                     direction,
                     log_n,

@@ -18,12 +18,12 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The part of a case's name.
-    pub fn name(self) -> &'static str {
+    /// The parts of a case's name: what it is, and the end of a variant's name.
+    pub fn name(self) -> (&'static str, &'static str) {
         match self {
-            Direction::Forward => "forward",
-            Direction::Inverse => "inverse",
-            Direction::InverseNormalized => "inverse_normalized",
+            Direction::Forward => ("forward", ""),
+            Direction::Inverse => ("inverse", ""),
+            Direction::InverseNormalized => ("inverse", "/normalized"),
         }
     }
 }
