@@ -45,11 +45,12 @@ impl Checked {
 
 /// Something that is ready to be measured.
 pub trait Case {
-    /// Does the work once, result dropped.
+    /// Does the work once, result dropped; returns the seconds of it in which
+    /// limb instructions were executed, where the runtime tells.
     ///
     /// # Errors
     /// What the work reports.
-    fn run(&mut self) -> Result<(), DriverError>;
+    fn run(&mut self) -> Result<Option<f64>, DriverError>;
 
     /// Does the work on the fixed inputs.
     ///
@@ -85,18 +86,30 @@ impl Timed {
         Ok(Self { case, runs })
     }
 
-    /// Seconds of so many samples.
-    pub(crate) fn seconds(&mut self, repetitions: u32) -> Result<Vec<f64>, DriverError> {
+    /// One sample.
+    pub(crate) fn sample(&mut self) -> Result<Sample, DriverError> {
         let each = f64::from(self.runs) * f64::from(self.case.results());
-        let sample = |_| {
-            let start = Instant::now();
-            for _ in 0..self.runs {
-                self.case.run()?;
+        let mut executed = None;
+        let start = Instant::now();
+        for _ in 0..self.runs {
+            if let Some(seconds) = self.case.run()? {
+                executed = Some(executed.unwrap_or(0.0) + seconds);
             }
-            Ok(start.elapsed().as_secs_f64() / each)
-        };
-        (0..repetitions).map(sample).collect()
+        }
+        Ok(Sample {
+            seconds: start.elapsed().as_secs_f64() / each,
+            executing_seconds: executed.map(|seconds| seconds / each),
+        })
     }
+}
+
+/// One repetition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sample {
+    /// Of everything that a user waits for.
+    pub seconds: f64,
+    /// Of the execution of limb instructions, where the runtime tells.
+    pub executing_seconds: Option<f64>,
 }
 
 /// The cases of one suite.

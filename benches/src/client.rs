@@ -86,12 +86,12 @@ impl Encode {
 }
 
 impl Case for Encode {
-    fn run(&mut self) -> Result<(), DriverError> {
+    fn run(&mut self) -> Result<Option<f64>, DriverError> {
         let plaintext = self.owner.encode(&self.values)?;
         for limb in 0..self.owner.level() {
             std::hint::black_box(plaintext.limb(&self.owner.context, limb)?);
         }
-        Ok(())
+        Ok(None)
     }
 
     fn check(&mut self) -> Result<Checked, DriverError> {
@@ -116,9 +116,9 @@ impl Encrypt {
 }
 
 impl Case for Encrypt {
-    fn run(&mut self) -> Result<(), DriverError> {
+    fn run(&mut self) -> Result<Option<f64>, DriverError> {
         std::hint::black_box(self.owner.encrypt(&self.plaintext)?);
-        Ok(())
+        Ok(None)
     }
 
     fn check(&mut self) -> Result<Checked, DriverError> {
@@ -143,9 +143,9 @@ impl Decrypt {
 }
 
 impl Case for Decrypt {
-    fn run(&mut self) -> Result<(), DriverError> {
+    fn run(&mut self) -> Result<Option<f64>, DriverError> {
         std::hint::black_box(self.owner.decrypt(&self.ciphertext)?);
-        Ok(())
+        Ok(None)
     }
 
     fn check(&mut self) -> Result<Checked, DriverError> {

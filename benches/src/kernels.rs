@@ -153,9 +153,9 @@ impl<W: Word, K: Kernel<W>> Limbwise<W, K> {
 }
 
 impl<W: Word, K: Kernel<W>> Case for Limbwise<W, K> {
-    fn run(&mut self) -> Result<(), DriverError> {
+    fn run(&mut self) -> Result<Option<f64>, DriverError> {
         K::call(&self.ring, std::hint::black_box(&mut self.dst), &self.src);
-        Ok(())
+        Ok(None)
     }
 
     fn check(&mut self) -> Result<Checked, DriverError> {

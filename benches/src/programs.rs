@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cyclotron_program::Graph;
 use cyclotron_schemes::{Context, Parameters};
 use cyclotron_session::{
-    Ciphertexts, Client, Evaluator, KeySwitch, Plaintexts, Plan, ProgramScheme, Values,
+    Ciphertexts, Client, Evaluator, KeySwitch, Plaintexts, Plan, ProgramScheme, RunStats, Values,
 };
 use cyclotron_wire::{decode_parameters, decode_program};
 use serde::Deserialize;
@@ -73,9 +73,9 @@ impl Encrypted {
         })
     }
 
-    fn evaluate(&self) -> Result<Ciphertexts, DriverError> {
+    fn evaluate(&self) -> Result<(Ciphertexts, RunStats), DriverError> {
         let none = Plaintexts::new();
-        Ok(self.evaluator.run(&self.plan, &self.inputs, &none, None)?.0)
+        Ok(self.evaluator.run(&self.plan, &self.inputs, &none, None)?)
     }
 }
 
@@ -86,13 +86,14 @@ fn taken<T: Copy>(values: &[T], slots: &[usize]) -> Vec<T> {
 }
 
 impl Case for Encrypted {
-    fn run(&mut self) -> Result<(), DriverError> {
-        std::hint::black_box(self.evaluate()?);
-        Ok(())
+    fn run(&mut self) -> Result<Option<f64>, DriverError> {
+        let (outputs, stats) = self.evaluate()?;
+        std::hint::black_box(outputs);
+        Ok(Some(stats.seconds))
     }
 
     fn check(&mut self) -> Result<Checked, DriverError> {
-        let output = &self.evaluate()?[&self.output];
+        let output = &self.evaluate()?.0[&self.output];
         Ok(match self.client.decrypt_one(output)? {
             Values::Real(values) => Checked::new(&taken(&values, &self.slots), &self.expected),
             Values::Integers(values) => {

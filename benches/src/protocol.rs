@@ -75,8 +75,13 @@ impl Driver<'_> {
                     .and_then(|count| u32::try_from(count).ok())
                     .ok_or_else(|| DriverError::Request(format!("{count} repetitions")))?,
             };
-            let seconds = self.timed(case)?.seconds(repetitions)?;
-            return Ok(json!({ "run": case, "seconds": seconds }));
+            let timed = self.timed(case)?;
+            let samples = (0..repetitions).map(|_| timed.sample());
+            let samples = samples.collect::<Result<Vec<_>, _>>()?;
+            let seconds: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
+            let executing = samples.iter().map(|sample| sample.executing_seconds);
+            let executing: Option<Vec<f64>> = executing.collect();
+            return Ok(json!({ "run": case, "seconds": seconds, "executing_seconds": executing }));
         }
         if let Some(case) = text("check") {
             let checked = self.timed(case)?.case.check()?;

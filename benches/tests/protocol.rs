@@ -102,6 +102,10 @@ fn times_bounds_and_errors_are_answered() {
     assert_eq!(hello["driver"], "cyclotron");
     let seconds = answers[0]["seconds"].as_array().unwrap();
     assert!(seconds.len() == 3 && seconds.iter().all(|s| s.as_f64().unwrap() > 0.0));
+    let executing = answers[0]["executing_seconds"].as_array().unwrap();
+    for (all, part) in seconds.iter().zip(executing) {
+        assert!((0.0..=all.as_f64().unwrap()).contains(&part.as_f64().unwrap()));
+    }
     let least = &answers[1]["least"];
     assert!(least["seconds"].as_f64().unwrap() > 0.0, "{least}");
     assert!(answers[2]["least"].is_null());

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeGuard
 
 from cyclotron.errors import BenchmarkError
 
@@ -19,6 +19,15 @@ PATIENCE_SECONDS = 900.0
 
 #: Lines of a driver's standard error that an error message repeats.
 TAIL = 4
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of repetitions."""
+
+    seconds: list[float]
+    #: The part in which the work itself was executed, where a driver tells.
+    executing: list[float]
 
 
 @dataclass(frozen=True)
@@ -88,14 +97,15 @@ class Driver:
 
     def seconds(self, case: str, repetitions: int = 1) -> list[float]:
         """Run a case; return the seconds of each repetition."""
+        return self.times(case, repetitions).seconds
+
+    def times(self, case: str, repetitions: int = 1) -> Times:
+        """Run a case; return the times of each repetition."""
         answer = self.ask({"run": case, "repetitions": repetitions})
-        seconds = answer.get("seconds")
-        numbers = isinstance(seconds, list) and all(
-            isinstance(s, (int, float)) and s > 0 for s in seconds
-        )
-        if not isinstance(seconds, list) or not numbers or len(seconds) != repetitions:
+        seconds, executing = answer.get("seconds"), answer.get("executing_seconds")
+        if not _are_times(seconds, repetitions):
             raise BenchmarkError(f"{self.name}: {case} took {seconds!r} seconds")
-        return [float(s) for s in seconds]
+        return Times(seconds, executing if _are_times(executing, repetitions) else [])
 
     def check(self, case: str) -> Check:
         """Return what a case computes on the fixed inputs."""
@@ -177,3 +187,12 @@ class Driver:
     ) -> None:
         """End the driver."""
         self.close()
+
+
+def _are_times(values: Any, count: int) -> TypeGuard[list[float]]:
+    """Tell whether these are so many positive numbers."""
+    return (
+        isinstance(values, list)
+        and len(values) == count
+        and all(isinstance(value, (int, float)) and value > 0 for value in values)
+    )

@@ -37,6 +37,8 @@ class Result:
     #: Why our result is wrong, if it is.
     failure: str | None
     peers: dict[str, Side]
+    #: The part in which limb instructions were executed, where it is known.
+    executing: Samples | None
     #: The least seconds that the machine needs, and what they are made of.
     bound: dict[str, float] | None
 
@@ -66,6 +68,8 @@ class Result:
             "differences": {n: s.differences for n, s in measured.items() if s.differences},
             "failures": {n: s.failure for n, s in self.peers.items() if s.failure is not None},
         }
+        if self.executing is not None:
+            shown["ours_executing_seconds"] = self.executing.median
         if self.failure is not None:
             shown["failure"] = self.failure
         if self.bound is not None:
@@ -160,8 +164,11 @@ def _case(
             taking_part.append(entry)
     seconds: dict[str, list[float]] = {entry.label: [] for entry in taking_part}
     our_seconds: list[float] = []
+    executing: list[float] = []
     for _ in range(repetitions):
-        our_seconds += ours.seconds(case)
+        times = ours.times(case)
+        our_seconds += times.seconds
+        executing += times.executing
         for entry in list(taking_part):
             try:
                 seconds[entry.label] += entry.peer.seconds(entry.case)
@@ -177,6 +184,7 @@ def _case(
         Samples(tuple(our_seconds)),
         wrong(case, parameters, own),
         sides,
+        Samples(tuple(executing)) if executing else None,
         ours.ask({"bound": case}).get("least"),
     )
 

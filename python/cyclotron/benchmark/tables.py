@@ -67,11 +67,12 @@ def parameter_lines(results: Sequence[Mapping[str, Any]]) -> list[str]:
     """Say the parameters of all sides for each parameter set, and where they differ."""
     lines: dict[str, None] = {}
     for result in results:
+        if "limbs" not in result["parameters"]:
+            continue
         place = _place(result["name"])
         sides = {"Cyclotron": result["parameters"], **result["peers_parameters"]}
         for side, parameters in sides.items():
-            if "limbs" in parameters:
-                lines[f"{place}: {side}: {parameters_text(parameters)}"] = None
+            lines[f"{place}: {side}: {parameters_text(parameters)}"] = None
         for side, found in result["differences"].items():
             lines[f"{place}: ~ {side} differs: {', '.join(found)}"] = None
     return sorted(lines, key=lambda line: line.partition(":")[0])
@@ -84,7 +85,7 @@ def _place(case: str) -> str:
 
 def parameters_text(parameters: Mapping[str, Any]) -> str:
     """Return N, limbs, digits and sizes on one line."""
-    text = f"N = 2^{parameters['log_n']}, {parameters['limbs']} limbs"
+    text = f"N = 2^{parameters.get('log_n')}, {parameters.get('limbs')} limbs"
     if "special" in parameters:
         text += f" + {parameters['special']} special"
     if "digits" in parameters:
