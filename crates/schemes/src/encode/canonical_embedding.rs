@@ -9,14 +9,18 @@
 //! ```
 //!
 //! which is a twist by zeta^k and a plain cyclic DFT of length h whose output u
-//! belongs to slot j, 5^j = 4u + 1. The DFT is radix 2: decimation in time from
-//! bit-reversed order (decoding), decimation in frequency to it (encoding).
+//! belongs to slot j, 5^j = 4u + 1. The DFT leaves its outputs in bit-reversed
+//! order, its inverse takes them so: the permutation is part of the slots'.
 //!
 //! Every host computes the same bits: the order of operations is fixed, nothing
 //! is contracted to a fused multiply-add, sine and cosine are those of `libm`
 //! on arguments in `[0, pi/4]`.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+use cyclotron_ring::{Kernel, Simd, run_wide};
+
+use super::cyclic_dft::{FromReversed, Split, ToReversed};
 
 /// A complex number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -66,27 +70,6 @@ fn root_of_unity(k: usize, order: usize) -> Complex {
     Complex { re, im }
 }
 
-/// Complex numbers as two arrays, which compilers turn into vector code.
-#[derive(Debug, Clone, Default)]
-struct Split {
-    re: Vec<f64>,
-    im: Vec<f64>,
-}
-
-impl Split {
-    fn zeroed(n: usize) -> Self {
-        Self {
-            re: vec![0.0; n],
-            im: vec![0.0; n],
-        }
-    }
-
-    fn collect(values: impl Iterator<Item = Complex>) -> Self {
-        let (re, im) = values.map(|z| (z.re, z.im)).unzip();
-        Self { re, im }
-    }
-}
-
 /// The tables of the embedding for one ring degree.
 #[derive(Debug)]
 pub struct CanonicalEmbedding {
@@ -96,10 +79,9 @@ pub struct CanonicalEmbedding {
     /// For each half-length m = 1, 2, .. h/2 the roots `exp(2 pi i j / 2m)`,
     /// j < m, at offset m - 1.
     roots: Split,
-    /// DFT index u of slot j.
+    /// DFT index u of slot j, bits reversed.
     slot_index: Vec<u32>,
-    /// Bit reversal of the indices below h.
-    reversed: Vec<u32>,
+    simd: Simd,
 }
 
 impl CanonicalEmbedding {
@@ -121,22 +103,21 @@ impl CanonicalEmbedding {
             (0..m).map(move |j| root_of_unity(8 * j, 16 * m))
         }));
         let mut power = 1_usize;
+        let bits = log_n - 1;
         let slot_index = (0..h)
             .map(|_| {
                 let index = (power - 1) / 4;
                 power = power * 5 % (2 * n);
-                index as u32
+                (index as u32).reverse_bits() >> (32 - bits)
             })
             .collect();
-        let bits = log_n - 1;
         Self {
             n,
             twist: Split::collect((0..h).map(|k| root_of_unity(k, 2 * n))),
             roots,
             slot_index,
-            reversed: (0..h as u32)
-                .map(|i| i.reverse_bits() >> (32 - bits))
-                .collect(),
+            // Which instructions count does not change what is computed.
+            simd: Simd::detect().unwrap_or(Simd::Scalar),
         }
     }
 
@@ -166,22 +147,17 @@ impl CanonicalEmbedding {
             x.re[u as usize] = z.re;
             x.im[u as usize] = z.im;
         }
-        let mut half = h / 2;
-        while half > 0 {
-            self.decimate_in_frequency(&mut x, half);
-            half /= 2;
-        }
-        // A power of two divides exactly.
-        let scale = factor / h as f64;
+        let roots = &self.roots;
+        run_wide(self.simd, FromReversed { roots, x: &mut x });
         let mut coefficients = vec![0.0; self.n];
-        let (low, high) = coefficients.split_at_mut(h);
-        for k in 0..h {
-            let at = self.reversed[k] as usize;
-            let (re, im) = (x.re[at], x.im[at]);
-            let (wr, wi) = (self.twist.re[k], self.twist.im[k]);
-            low[k] = (re * wr + im * wi) * scale;
-            high[k] = (im * wr - re * wi) * scale;
-        }
+        let untwist = Untwist {
+            twist: &self.twist,
+            x: &x,
+            // A power of two divides exactly.
+            scale: factor / h as f64,
+            coefficients: &mut coefficients,
+        };
+        run_wide(self.simd, untwist);
         coefficients
     }
 
@@ -193,63 +169,61 @@ impl CanonicalEmbedding {
     pub fn slots_of(&self, coefficients: &[f64], factor: f64) -> Vec<Complex> {
         assert_eq!(coefficients.len(), self.n, "one coefficient per power of x");
         let h = self.slots();
-        let (low, high) = coefficients.split_at(h);
         let mut x = Split::zeroed(h);
-        for k in 0..h {
-            let at = self.reversed[k] as usize;
-            let (wr, wi) = (self.twist.re[k], self.twist.im[k]);
-            x.re[at] = low[k] * wr - high[k] * wi;
-            x.im[at] = low[k] * wi + high[k] * wr;
-        }
-        let mut half = 1;
-        while half < h {
-            self.decimate_in_time(&mut x, half);
-            half *= 2;
-        }
+        let twist = Twist {
+            twist: &self.twist,
+            coefficients,
+            x: &mut x,
+        };
+        run_wide(self.simd, twist);
+        let roots = &self.roots;
+        run_wide(self.simd, ToReversed { roots, x: &mut x });
         self.slot_index
             .iter()
             .map(|&u| Complex::new(x.re[u as usize] * factor, x.im[u as usize] * factor))
             .collect()
     }
+}
 
-    /// `(a, b) -> (a + b, (a - b) conj(w))` over blocks of `2 half`.
-    fn decimate_in_frequency(&self, x: &mut Split, half: usize) {
-        let wr = &self.roots.re[half - 1..2 * half - 1];
-        let wi = &self.roots.im[half - 1..2 * half - 1];
-        let blocks =
-            x.re.chunks_exact_mut(2 * half)
-                .zip(x.im.chunks_exact_mut(2 * half));
-        for (re, im) in blocks {
-            let (ar, br) = re.split_at_mut(half);
-            let (ai, bi) = im.split_at_mut(half);
-            for j in 0..half {
-                let (dr, di) = (ar[j] - br[j], ai[j] - bi[j]);
-                ar[j] += br[j];
-                ai[j] += bi[j];
-                br[j] = dr * wr[j] + di * wi[j];
-                bi[j] = di * wr[j] - dr * wi[j];
-            }
+/// `p_k + i p_(k+h) = conj(zeta^k) x_k`, scaled.
+struct Untwist<'a> {
+    twist: &'a Split,
+    x: &'a Split,
+    scale: f64,
+    coefficients: &'a mut [f64],
+}
+
+impl Kernel for Untwist<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let (low, high) = self.coefficients.split_at_mut(self.x.re.len());
+        let coefficients = low.iter_mut().zip(high);
+        let x = self.x.re.iter().zip(&self.x.im);
+        let twist = self.twist.re.iter().zip(&self.twist.im);
+        for (((low, high), (re, im)), (wr, wi)) in coefficients.zip(x).zip(twist) {
+            *low = (re * wr + im * wi) * self.scale;
+            *high = (im * wr - re * wi) * self.scale;
         }
     }
+}
 
-    /// `(a, b) -> (a + b w, a - b w)` over blocks of `2 half`.
-    fn decimate_in_time(&self, x: &mut Split, half: usize) {
-        let wr = &self.roots.re[half - 1..2 * half - 1];
-        let wi = &self.roots.im[half - 1..2 * half - 1];
-        let blocks =
-            x.re.chunks_exact_mut(2 * half)
-                .zip(x.im.chunks_exact_mut(2 * half));
-        for (re, im) in blocks {
-            let (ar, br) = re.split_at_mut(half);
-            let (ai, bi) = im.split_at_mut(half);
-            for j in 0..half {
-                let tr = br[j] * wr[j] - bi[j] * wi[j];
-                let ti = br[j] * wi[j] + bi[j] * wr[j];
-                br[j] = ar[j] - tr;
-                bi[j] = ai[j] - ti;
-                ar[j] += tr;
-                ai[j] += ti;
-            }
+/// `x_k = (p_k + i p_(k+h)) zeta^k`
+struct Twist<'a> {
+    twist: &'a Split,
+    coefficients: &'a [f64],
+    x: &'a mut Split,
+}
+
+impl Kernel for Twist<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let (low, high) = self.coefficients.split_at(self.x.re.len());
+        let coefficients = low.iter().zip(high);
+        let x = self.x.re.iter_mut().zip(&mut self.x.im);
+        let twist = self.twist.re.iter().zip(&self.twist.im);
+        for (((re, im), (low, high)), (wr, wi)) in x.zip(coefficients).zip(twist) {
+            *re = low * wr - high * wi;
+            *im = low * wi + high * wr;
         }
     }
 }
@@ -323,6 +297,27 @@ mod tests {
             assert_eq!((z.re, z.im), (conjugate.re, -conjugate.im));
         }
         assert_eq!(root_of_unity(16, 64), Complex::new(0.0, 1.0));
+    }
+
+    /// Every path rounds alike.
+    #[test]
+    fn paths_agree_bit_for_bit() {
+        for log_n in [4, 6, 7, 8, 11, 12] {
+            let both = |simd| {
+                let mut embedding = CanonicalEmbedding::new(log_n);
+                embedding.simd = simd;
+                let slots = test_values(embedding.slots());
+                let coefficients = embedding.coefficients(&slots, 1e9);
+                let back = embedding.slots_of(&coefficients, 1.0);
+                let bits = back.iter().flat_map(|z| [z.re.to_bits(), z.im.to_bits()]);
+                let bits: Vec<u64> = bits.collect();
+                (coefficients, bits)
+            };
+            let expected = both(Simd::Scalar);
+            for simd in Simd::available() {
+                assert_eq!(both(simd), expected, "{simd}, N = 2^{log_n}");
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod canonical_embedding;
 pub(crate) mod centred_values;
+mod cyclic_dft;
 mod operand;
 mod plaintext;
 mod slot_codec;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cyclotron_ring::{LimbBuf, Ring};
+use cyclotron_ring::{Kernel, LimbBuf, Ring, run_wide};
 use zeroize::Zeroize;
 
 use super::canonical_embedding::Complex;
@@ -65,8 +65,13 @@ impl Plaintext {
             return Err(SchemeError::NotFinite { slot, value });
         }
         let mut coefficients = embedding.coefficients(values, scale);
-        coefficients.iter_mut().for_each(|c| *c = c.round());
-        Self::fit(context, coefficients, level, scale)
+        let mut span = Span::default();
+        let round = RoundAll {
+            values: &mut coefficients,
+            span: &mut span,
+        };
+        run_wide(with_ring!(context.ring(), ring => ring.simd()), round);
+        Self::fit(context, coefficients, span, level, scale)
     }
 
     /// Encodes real numbers; see [`Self::encode_complex`].
@@ -116,15 +121,13 @@ impl Plaintext {
     fn fit(
         context: &Context,
         coefficients: Vec<f64>,
+        Span { largest, finite }: Span,
         level: usize,
         scale: f64,
     ) -> Result<Self, SchemeError> {
-        let largest = coefficients
-            .iter()
-            .fold(0.0, |max: f64, c| max.max(c.abs()));
         let modulus_bits = context.params().log_q_at(level) - 1.0;
         // A coefficient that overflowed to infinity or NaN does not fit either.
-        let coefficient_bits = if coefficients.iter().all(|c| c.is_finite()) {
+        let coefficient_bits = if finite {
             libm::log2(largest.max(1.0))
         } else {
             f64::INFINITY
@@ -290,6 +293,50 @@ impl Plaintext {
             });
         }
         Ok(())
+    }
+}
+
+/// What rounding learns about all values.
+struct Span {
+    /// The largest magnitude of a value that is a number.
+    largest: f64,
+    /// Whether all are finite.
+    finite: bool,
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Self {
+            largest: 0.0,
+            finite: true,
+        }
+    }
+}
+
+/// Rounds to the nearest integers, halves away from zero.
+struct RoundAll<'a> {
+    values: &'a mut [f64],
+    span: &'a mut Span,
+}
+
+impl Kernel for RoundAll<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let mut largest = [0.0f64; 8];
+        for chunk in self.values.chunks_mut(8) {
+            for (value, largest) in chunk.iter_mut().zip(&mut largest) {
+                *value = value.round();
+                let magnitude = value.abs();
+                *largest = if magnitude > *largest {
+                    magnitude
+                } else {
+                    *largest
+                };
+                // No number is larger than infinity, and NaN is larger than none.
+                self.span.finite &= magnitude < f64::INFINITY;
+            }
+        }
+        self.span.largest = largest.into_iter().fold(0.0, f64::max);
     }
 }
 
