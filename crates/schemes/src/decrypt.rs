@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use cyclotron_ring::{LimbBuf, Ring};
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
@@ -178,23 +177,19 @@ fn phase<W: ClientWord>(
         .iter()
         .map(|poly| W::view(poly).ok_or(wrong_width.clone()))
         .collect::<Result<_, _>>()?;
-    let residues: Result<Vec<_>, SchemeError> = (0..ciphertext.level)
-        .into_par_iter()
-        .map(|m| {
-            ciphertext.check_limb(context, m)?;
-            let limbs: Vec<&LimbBuf<W>> = polys.iter().map(|poly| &*poly[m]).collect();
-            let mut value = phase_limb(ring, m, &limbs, secret.limb(m)?);
-            if let Some(expected) = expected {
-                let mut plain = Zeroizing::new(LimbBuf::unspecified(ring.n()));
-                expected.residues(ring, m, &mut plain);
-                let mut rest = LimbBuf::unspecified(ring.n());
-                ring.sub(m, &mut rest, &value, &plain);
-                value = rest;
-            }
-            Ok(value)
-        })
-        .collect();
-    Ok(CentredValues::new(ring, &residues?))
+    CentredValues::new(ring, ciphertext.level, |m| {
+        ciphertext.check_limb(context, m)?;
+        let limbs: Vec<&LimbBuf<W>> = polys.iter().map(|poly| &*poly[m]).collect();
+        let value = phase_limb(ring, m, &limbs, secret.limb(m)?);
+        let Some(expected) = expected else {
+            return Ok(value);
+        };
+        let mut plain = Zeroizing::new(LimbBuf::unspecified(ring.n()));
+        expected.residues(ring, m, &mut plain);
+        let mut rest = LimbBuf::unspecified(ring.n());
+        ring.sub(m, &mut rest, &value, &plain);
+        Ok(rest)
+    })
 }
 
 /// `c0 + c1 s (+ c2 s^2)` modulo prime `m`, coefficient domain.

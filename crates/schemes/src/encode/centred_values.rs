@@ -15,6 +15,7 @@
 use cyclotron_ring::{Kernel, LimbBuf, Modulus, Ring, Simd, run_wide};
 use rayon::prelude::*;
 
+use crate::error::SchemeError;
 use crate::limbs::ClientWord;
 
 /// Values that are handled together.
@@ -33,33 +34,45 @@ pub(crate) struct CentredValues<W: ClientWord> {
 }
 
 impl<W: ClientWord> CentredValues<W> {
-    /// The values given by their residues, limb i modulo prime i, coefficient domain.
-    pub(crate) fn new(ring: &Ring<W>, residues: &[LimbBuf<W>]) -> Self {
+    /// The values given by their residues: `residue(m)` modulo prime m below
+    /// `limbs`, coefficient domain. It may be called more than once for a prime.
+    ///
+    /// # Errors
+    /// The first error of `residue`.
+    pub(crate) fn new(
+        ring: &Ring<W>,
+        limbs: usize,
+        residue: impl Fn(usize) -> Result<LimbBuf<W>, SchemeError> + Sync,
+    ) -> Result<Self, SchemeError> {
         let mut values = Self {
-            digits: Vec::with_capacity(residues.len()),
-            moduli: Vec::with_capacity(residues.len()),
+            digits: Vec::with_capacity(limbs),
+            moduli: Vec::with_capacity(limbs),
             signs: LimbBuf::zeroed(ring.n()),
             simd: ring.simd(),
         };
-        let mut count = first_attempt(ring, residues.len());
+        let mut count = first_attempt(ring, limbs);
         loop {
-            for (m, residue) in residues
-                .iter()
-                .enumerate()
-                .take(count)
-                .skip(values.digits.len())
-            {
-                values.push_digit(ring, m, residue);
+            let more = values.digits.len()..count;
+            let residues: Result<Vec<_>, _> = more.clone().into_par_iter().map(&residue).collect();
+            for (m, residue) in more.zip(residues?) {
+                values.push_digit(ring, m, &residue);
             }
             values.find_signs();
-            let agrees = |m: usize| values.agrees(ring, m, &residues[m]);
+            // Each residue is compared while it is in the cache, and dropped.
+            let agrees = |m: usize| -> Result<bool, SchemeError> {
+                Ok(values.agrees(ring, m, &residue(m)?))
+            };
             // The first comparison alone finds nearly every disagreement.
-            if count == residues.len()
-                || agrees(count) && (count + 1..residues.len()).into_par_iter().all(agrees)
+            if count == limbs
+                || agrees(count)?
+                    && (count + 1..limbs)
+                        .into_par_iter()
+                        .map(agrees)
+                        .try_reduce(|| true, |a, b| Ok(a && b))?
             {
-                return values;
+                return Ok(values);
             }
-            count = (2 * count).min(residues.len());
+            count = (2 * count).min(limbs);
         }
     }
 
@@ -212,5 +225,82 @@ impl<W: ClientWord> Kernel for ToFloat<'_, W> {
                 *value = if positive { *value } else { -(*value + 1.0) };
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cyclotron_ring::primes::ntt_primes;
+
+    /// Residues of integers.
+    fn residues<W: ClientWord>(ring: &Ring<W>, values: &[i128]) -> Vec<LimbBuf<W>> {
+        let residue = |m: usize| {
+            let q = i128::from(ring.modulus(m));
+            let words = values.iter().map(|v| W::from_u64(v.rem_euclid(q) as u64));
+            words.collect()
+        };
+        (0..ring.moduli_count()).map(residue).collect()
+    }
+
+    fn centred<W: ClientWord>(ring: &Ring<W>, limbs: &[LimbBuf<W>]) -> CentredValues<W> {
+        CentredValues::new(ring, limbs.len(), |m| Ok(limbs[m].clone())).expect("no error")
+    }
+
+    /// Values around 0, around the halves of the partial products at which
+    /// attempts end, and at the edges of the range.
+    fn edges(moduli: &[u64], n: usize) -> Vec<i128> {
+        let mut edges = vec![0, 1, -1, 1 << 40, -(1 << 40)];
+        let mut product = 1i128;
+        for &q in moduli {
+            product *= i128::from(q);
+            let half = (product - 1) / 2;
+            edges.extend([half, -half, half - 1, 1 - half, half / 3]);
+        }
+        // Nothing beyond the last half.
+        edges.into_iter().cycle().take(n).collect()
+    }
+
+    fn values_come_back<W: ClientWord>(top: u64, count: usize) {
+        for simd in Simd::available() {
+            let moduli = ntt_primes(top, 2 << 8, count);
+            let ring = Ring::<W>::new(8, &moduli, simd).expect("valid primes");
+            let values = edges(&moduli, ring.n());
+            let found = centred(&ring, &residues(&ring, &values));
+            for t in [2, 3, 65537, (1 << 61) - 1] {
+                let expected: Vec<u64> = values
+                    .iter()
+                    .map(|v| v.rem_euclid(i128::from(t)) as u64)
+                    .collect();
+                assert_eq!(found.modulo(t), expected, "{simd} mod {t}");
+            }
+            for (got, &want) in found.to_f64().iter().zip(&values) {
+                let error = (got - want as f64).abs();
+                assert!(error <= want.abs() as f64 * 1e-15, "{simd}: {got} {want}");
+                assert!(want.abs() >= 1 << 53 || error == 0.0, "{got} {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn large_values_come_back_from_all_residues() {
+        values_come_back::<u32>(1 << 20, 6);
+        values_come_back::<u64>(1 << 24, 5);
+        values_come_back::<u64>(1 << 61, 2);
+    }
+
+    #[test]
+    fn small_values_need_few_digits() {
+        let moduli = ntt_primes(1 << 40, 2 << 8, 12);
+        let ring = Ring::<u64>::new(8, &moduli, Simd::Scalar).expect("valid primes");
+        let small: Vec<i128> = (0..256).map(|i| (i - 128) << 70).collect();
+        assert_eq!(centred(&ring, &residues(&ring, &small)).digits.len(), 3);
+        // One value beyond the first attempt, seen only modulo the last prime, takes more.
+        let mut limbs = residues(&ring, &small);
+        limbs[11][200] ^= 1;
+        let found = centred(&ring, &limbs);
+        assert_eq!(found.digits.len(), 12);
+        assert_eq!(found.to_f64()[0], small[0] as f64);
+        assert!(found.to_f64()[200].abs() > 2f64.powi(400));
     }
 }

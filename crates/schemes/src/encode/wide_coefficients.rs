@@ -121,3 +121,84 @@ const LOW: u64 = (1 << 52) - 1;
 fn power_of_two(exponent: u32) -> f64 {
     f64::from_bits((1023 + u64::from(exponent)) << 52)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cyclotron_ring::Simd;
+    use cyclotron_ring::primes::ntt_primes;
+
+    /// `c mod q` for a whole number in floating point, from its mantissa and exponent.
+    fn reduce(c: f64, q: u64) -> u64 {
+        let bits = c.to_bits();
+        let exponent = (bits >> 52 & 0x7ff) as i64 - 1075;
+        let mantissa = i128::from(bits & LOW | 1 << 52) * if c < 0.0 { -1 } else { 1 };
+        let q = i128::from(q);
+        let residue = if exponent < 0 {
+            (c as i128).rem_euclid(q)
+        } else {
+            (0..exponent).fold(mantissa.rem_euclid(q), |x, _| 2 * x % q)
+        };
+        residue as u64
+    }
+
+    fn agrees_with_mantissas<W: ClientWord>(top: u64) {
+        let edges = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            3e9,
+            -5e8,
+            536_870_911.0,
+            536_870_912.0,
+            -536_870_913.0,
+            562_949_953_421_311.0,
+            -562_949_953_421_312.0,
+            9.007_199_254_740_993e15,
+            -9.3e18,
+            1.5e30,
+            -1.267_650_600_228_229_6e30,
+            1e300,
+            -8e307,
+        ];
+        for largest in [600.0, 1e12, 1e31, 9e307] {
+            let fitting = edges.iter().copied().filter(|c: &f64| c.abs() <= largest);
+            let whole: Vec<f64> = fitting.cycle().take(64).collect();
+            for simd in Simd::available() {
+                let moduli = ntt_primes(top, 2 << 6, 2);
+                let ring = Ring::<W>::new(6, &moduli, simd).expect("valid primes");
+                let wide = WideCoefficients::new(&ring, whole.clone(), largest);
+                let mut limb = LimbBuf::unspecified(64);
+                for (m, &q) in moduli.iter().enumerate() {
+                    wide.residues(&ring, m, &mut limb);
+                    for (word, &c) in limb.iter().zip(&whole) {
+                        assert_eq!(word.to_u64(), reduce(c, q), "{c} mod {q}, {simd}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn residues_match_mantissas_and_exponents() {
+        agrees_with_mantissas::<u32>(1 << 28);
+        agrees_with_mantissas::<u32>(1 << 32);
+        agrees_with_mantissas::<u64>(1 << 50);
+        agrees_with_mantissas::<u64>(1 << 61);
+    }
+
+    #[test]
+    fn digits_are_as_many_as_needed() {
+        let moduli = ntt_primes(1 << 50, 2 << 6, 1);
+        let ring = Ring::<u64>::new(6, &moduli, Simd::Scalar).expect("valid primes");
+        let count = |largest: f64| {
+            WideCoefficients::new(&ring, vec![largest; 64], largest)
+                .digits
+                .len()
+        };
+        let limit = 49f64.exp2();
+        assert_eq!([count(1.0), count(limit - 1.0), count(limit)], [1, 1, 2]);
+        assert_eq!([count(98f64.exp2() * 0.99), count(98f64.exp2())], [2, 3]);
+    }
+}
