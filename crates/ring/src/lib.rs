@@ -73,7 +73,7 @@ pub use error::RingError;
 pub use limb_buf::LimbBuf;
 pub use modulus::Modulus;
 pub use residues::reduce_signed_wide;
-pub use ring::Ring;
+pub use ring::{Ring, STRIP_WORDS};
 pub use simd::Simd;
 pub use throughput::{Multiply, multiplications, sum_words};
 pub use word::Word;

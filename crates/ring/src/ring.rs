@@ -15,6 +15,9 @@ use crate::word::Word;
 /// they stay in the first-level cache while all destinations read them.
 const TILES_BYTES: usize = 24 << 10;
 
+/// A strip of a limb has a multiple of so many words.
+pub const STRIP_WORDS: usize = 64;
+
 /// Limb arithmetic at one degree N for a list of primes, numbered from 0.
 ///
 /// # Layout
@@ -27,9 +30,14 @@ const TILES_BYTES: usize = 24 << 10;
 /// Results are canonical, in `[0, q)`. Operands are canonical unless they may
 /// be *any words*: those are reduced on the way in.
 ///
+/// # Strips
+/// Operations that treat every index alike (`add`, `sub`, `neg`, `mul`, `add_c`,
+/// `mul_c`, `mac`, `sub_mul_c`, `dot`) also take the same strip of each limb: a
+/// multiple of [`STRIP_WORDS`] words.
+///
 /// # Panics
-/// Every operation panics if a slice has another length than N or a prime's
-/// number is out of range. Operands that should be canonical and are not give
+/// Every operation panics if a slice has another length than N (or a strip's)
+/// or a prime's number is out of range. Operands that should be canonical and are not give
 /// unspecified words, never undefined behaviour.
 pub struct Ring<W: Word> {
     log_n: u32,
@@ -180,45 +188,45 @@ impl<W: Word> Ring<W> {
 
     /// `a + b`.
     pub fn add(&self, m: usize, dst: &mut [W], a: &[W], b: &[W]) {
-        self.check(&[dst, a, b]);
+        self.check_strips(&[dst, a, b]);
         self.limb(m).add(dst, a, b);
     }
 
     /// `a - b`.
     pub fn sub(&self, m: usize, dst: &mut [W], a: &[W], b: &[W]) {
-        self.check(&[dst, a, b]);
+        self.check_strips(&[dst, a, b]);
         self.limb(m).sub(dst, a, b);
     }
 
     /// `-a`.
     pub fn neg(&self, m: usize, dst: &mut [W], a: &[W]) {
-        self.check(&[dst, a]);
+        self.check_strips(&[dst, a]);
         self.limb(m).neg(dst, a);
     }
 
     /// `a b`, index by index; any words.
     pub fn mul(&self, m: usize, dst: &mut [W], a: &[W], b: &[W]) {
-        self.check(&[dst, a, b]);
+        self.check_strips(&[dst, a, b]);
         self.limb(m).mul(dst, a, b);
     }
 
     /// `a + c` at every index; any integer c.
     pub fn add_c(&self, m: usize, dst: &mut [W], a: &[W], c: u64) {
-        self.check(&[dst, a]);
+        self.check_strips(&[dst, a]);
         let limb = self.limb(m);
         limb.add_c(dst, a, limb.modulus().reduce(c));
     }
 
     /// `a c` at every index; a any words, any integer c.
     pub fn mul_c(&self, m: usize, dst: &mut [W], a: &[W], c: u64) {
-        self.check(&[dst, a]);
+        self.check_strips(&[dst, a]);
         let limb = self.limb(m);
         limb.mul_c(dst, a, limb.modulus().reduce(c));
     }
 
     /// `acc + a b`; a and b any words.
     pub fn mac(&self, m: usize, dst: &mut [W], acc: &[W], a: &[W], b: &[W]) {
-        self.check(&[dst, acc, a, b]);
+        self.check_strips(&[dst, acc, a, b]);
         self.limb(m).mac(dst, acc, a, b);
     }
 
@@ -236,7 +244,7 @@ impl<W: Word> Ring<W> {
 
     /// `(a - b) c`; any integer c.
     pub fn sub_mul_c(&self, m: usize, dst: &mut [W], a: &[W], b: &[W], c: u64) {
-        self.check(&[dst, a, b]);
+        self.check_strips(&[dst, a, b]);
         let limb = self.limb(m);
         limb.sub_mul_c(dst, a, b, limb.modulus().reduce(c));
     }
@@ -244,10 +252,10 @@ impl<W: Word> Ring<W> {
     /// The sum of the products of all pairs, index by index; any words; 0 if
     /// there is no pair.
     pub fn dot(&self, m: usize, dst: &mut [W], pairs: &[Pair<'_, W>]) {
-        self.check(&[dst]);
         for (a, b) in pairs {
-            self.check(&[a, b]);
+            self.check_strips(&[dst, a, b]);
         }
+        self.check_strips(&[dst]);
         self.limb(m).dot(dst, pairs);
     }
 
@@ -326,6 +334,18 @@ impl<W: Word> Ring<W> {
     fn check(&self, slices: &[&[W]]) {
         for slice in slices {
             assert_eq!(slice.len(), self.n(), "a limb has N words");
+        }
+    }
+
+    /// Slices of one length, N or a shorter multiple of [`STRIP_WORDS`].
+    fn check_strips(&self, slices: &[&[W]]) {
+        let len = slices[0].len();
+        assert!(
+            len == self.n() || (len.is_multiple_of(STRIP_WORDS) && len < self.n()),
+            "a limb has N words, a strip of one a multiple of {STRIP_WORDS}"
+        );
+        for slice in slices {
+            assert_eq!(slice.len(), len, "slices of one length");
         }
     }
 

@@ -9,11 +9,11 @@ pub enum RuntimeError {
     #[error(transparent)]
     Execute(#[from] ExecuteError),
     /// The progress callback asked to stop.
-    #[error("cancelled after {done} of {total} tasks")]
+    #[error("cancelled after {done} of {total} instructions")]
     Cancelled {
-        /// Tasks that were finished.
+        /// Limb instructions that were finished.
         done: u64,
-        /// Tasks of the program.
+        /// Limb instructions of the program.
         total: u64,
     },
     /// The thread pool could not be made.

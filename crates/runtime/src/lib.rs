@@ -14,11 +14,13 @@
 //! reused only when no reference to it is left (`Arc::into_inner`); results do
 //! not depend on the number of threads.
 
+mod compute;
 mod engine;
 mod error;
 mod plan;
 mod pool;
 mod queue;
+mod rewrite;
 mod run;
 mod value;
 

@@ -1,11 +1,11 @@
 //! What is computed once per program, and reused by every run of it.
 //!
-//! A procedure becomes a list of *tasks* with their dependences. A task is an
-//! instruction, or a part of the destinations of a base conversion: each
-//! destination of `BCONV` is independent of the others, so a wide one is cut
-//! into as many tasks as there are threads.
+//! A procedure becomes a list of *tasks* with their dependences: the pieces
+//! into which [`crate::rewrite`] joins and cuts its instructions.
 
-use cyclotron_isa::{Inst, InstView, LimbProgram, Op, Procedure};
+use cyclotron_isa::{LimbProgram, Procedure};
+
+use crate::rewrite::{Piece, Shape, rewrite};
 
 /// A ragged table: row r is `items[starts[r]..starts[r + 1]]`.
 #[derive(Debug, Default)]
@@ -40,31 +40,11 @@ impl Rows {
     }
 }
 
-/// A part of an instruction that is executed at once.
-#[derive(Debug)]
-pub(crate) struct Task {
-    /// The instruction; its destination, count and matrix are the part's.
-    pub inst: Inst,
-    /// For a part of a base conversion: its moduli and its columns of the matrix.
-    pub part: Option<Box<MatrixPart>>,
-}
-
-/// The part of a base conversion that a task computes.
-#[derive(Debug)]
-pub(crate) struct MatrixPart {
-    /// Modulus of every destination of the part.
-    pub dst_moduli: Vec<usize>,
-    /// Row-major by source, one column per destination of the part.
-    pub matrix: Vec<u64>,
-}
-
 /// The plan of a procedure.
 #[derive(Debug)]
 pub(crate) struct ProcedurePlan {
-    /// In the procedure's order, which is that of priority.
-    pub tasks: Vec<Task>,
-    /// Sources of every task.
-    pub sources: Rows,
+    /// What is executed, in the order of priority: a task is a piece.
+    pub tasks: Vec<Piece>,
     /// For every task, how many of its sources other tasks define.
     pub pending: Vec<u32>,
     /// Tasks that wait for nothing but the arguments.
@@ -78,30 +58,20 @@ pub(crate) struct ProcedurePlan {
 }
 
 impl ProcedurePlan {
-    fn new(procedure: &Procedure, constants: &[u64], threads: usize) -> Self {
-        let mut tasks = Vec::with_capacity(procedure.insts.len());
-        let mut reads = Vec::new();
-        for inst in &procedure.insts {
-            let first = tasks.len() as u32;
-            if inst.op == Op::BConv {
-                split(procedure, inst, constants, threads, &mut tasks);
-            } else {
-                let inst = *inst;
-                tasks.push(Task { inst, part: None });
-            }
-            for task in first..tasks.len() as u32 {
-                procedure.for_each_source(inst, |value| reads.push((task, value)));
-            }
-        }
-        let pending: Vec<u32> = {
-            let mut pending = vec![0; tasks.len()];
-            for &(task, value) in &reads {
-                pending[task as usize] += u32::from(value >= procedure.params);
-            }
-            pending
-        };
+    fn new(procedure: &Procedure, constants: &[u64], shape: Shape) -> Self {
+        let tasks = rewrite(procedure, constants, shape);
+        let pending: Vec<u32> = tasks
+            .iter()
+            .map(|task| {
+                let computed = task.sources.iter().filter(|&&v| v >= procedure.params);
+                computed.count() as u32
+            })
+            .collect();
         let values = procedure.types.len();
-        let by_value: Vec<_> = reads.iter().map(|&(task, value)| (value, task)).collect();
+        let reads: Vec<_> = (0u32..)
+            .zip(&tasks)
+            .flat_map(|(t, task)| task.sources.iter().map(move |&value| (value, t)))
+            .collect();
         let results: Vec<_> = (0u32..)
             .zip(&procedure.results)
             .map(|(k, &v)| (v, k))
@@ -112,8 +82,7 @@ impl ProcedurePlan {
                 .filter(|&(_, &n)| n == 0)
                 .map(|(t, _)| t)
                 .collect(),
-            sources: Rows::group(tasks.len(), &reads),
-            readers: Rows::group(values, &by_value),
+            readers: Rows::group(values, &reads),
             results: Rows::group(values, &results),
             values,
             pending,
@@ -124,53 +93,6 @@ impl ProcedurePlan {
     /// How often tasks read a local value.
     pub(crate) fn reads(&self, value: u32) -> u32 {
         self.readers.row(value).len() as u32
-    }
-
-    /// The local values that a task defines.
-    pub(crate) fn defined(&self, task: u32) -> std::ops::Range<u32> {
-        let inst = &self.tasks[task as usize].inst;
-        inst.dst..inst.dst + Procedure::result_count(inst)
-    }
-}
-
-/// Cuts a base conversion into at most `threads` tasks of about equal size.
-fn split(
-    procedure: &Procedure,
-    inst: &Inst,
-    constants: &[u64],
-    threads: usize,
-    tasks: &mut Vec<Task>,
-) {
-    let mut fields = [0; 3];
-    let InstView::Matrix { srcs, dst_moduli } = procedure.view(inst, &mut fields) else {
-        unreachable!("a base conversion has a matrix");
-    };
-    let count = dst_moduli.len();
-    let parts = threads.clamp(1, count);
-    for part in 0..parts {
-        let columns = part * count / parts..(part + 1) * count / parts;
-        let matrix = (0..srcs.len())
-            .flat_map(|row| {
-                let at = inst.imm as usize + row * count;
-                &constants[at + columns.start..at + columns.end]
-            })
-            .copied()
-            .collect();
-        let moduli: Vec<usize> = dst_moduli[columns.clone()]
-            .iter()
-            .map(|&m| m as usize)
-            .collect();
-        let mut own = *inst;
-        own.dst += columns.start as u32;
-        own.c = moduli.len() as u32;
-        own.modulus = moduli[0] as u16;
-        tasks.push(Task {
-            inst: own,
-            part: Some(Box::new(MatrixPart {
-                dst_moduli: moduli,
-                matrix,
-            })),
-        });
     }
 }
 
@@ -184,8 +106,6 @@ pub struct Prepared {
     pub(crate) global_uses: Vec<u32>,
     /// Instructions that a run executes.
     pub(crate) instructions: u64,
-    /// Tasks that a run executes.
-    pub(crate) tasks: u64,
 }
 
 impl Prepared {
@@ -199,18 +119,13 @@ impl Prepared {
         for output in &program.outputs {
             global_uses[output.value as usize] += 1;
         }
-        let procedures: Vec<_> = program
+        let shape = Shape::new(program, threads);
+        let procedures = program
             .procedures
             .iter()
-            .map(|p| ProcedurePlan::new(p, &program.constants, threads))
+            .map(|p| ProcedurePlan::new(p, &program.constants, shape))
             .collect();
-        let tasks_of = |procedure: u32| procedures[procedure as usize].tasks.len() as u64;
         Prepared {
-            tasks: program
-                .calls
-                .iter()
-                .map(|call| tasks_of(call.procedure))
-                .sum(),
             procedures,
             global_uses,
             instructions: program.instruction_count(),

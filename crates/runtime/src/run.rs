@@ -1,13 +1,13 @@
 //! One run of a program: its values, and what a worker does with a job.
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use cyclotron_isa::{InputProvider, LimbProgram, fetch, kernel};
+use cyclotron_isa::{InputProvider, LimbProgram, fetch};
 use cyclotron_ring::{LimbBuf, Ring, Word};
 
+use crate::compute::compute;
 use crate::engine::Progress;
 use crate::error::RuntimeError;
 use crate::plan::{Prepared, ProcedurePlan};
@@ -48,6 +48,8 @@ struct Worker<'a, W: Word> {
     startable: Vec<u32>,
     /// Sources of the task at hand.
     sources: Vec<Arc<LimbBuf<W>>>,
+    /// For values that only one task sees.
+    scratch: LimbBuf<W>,
 }
 
 /// Abandons the run if a worker panics, so that the others do not wait for it.
@@ -98,6 +100,7 @@ impl<'a, W: Word> Run<'a, W> {
             news: News::new(),
             startable: Vec::new(),
             sources: Vec::new(),
+            scratch: LimbBuf::default(),
         };
         while let Some(job) = self.queue.next(&mut worker.news) {
             let done = match job {
@@ -224,17 +227,27 @@ impl<'a, W: Word> Run<'a, W> {
     ) -> Result<(), RuntimeError> {
         let procedure = self.program.calls[running.call as usize].procedure;
         let plan = &self.prepared.procedures[procedure as usize];
-        let sources = plan.sources.row(index);
+        let task = &plan.tasks[index as usize];
+        let sources = task.sources.iter();
         worker
             .sources
-            .extend(sources.iter().map(|&v| running.values[v as usize].read()));
-        let defined = plan.defined(index);
-        let mut results: Vec<_> = defined.clone().map(|_| worker.pool.take()).collect();
-        self.compute(procedure, index, &worker.sources, &mut results);
+            .extend(sources.map(|&v| running.values[v as usize].read()));
+        let mut results: Vec<_> = task.results.iter().map(|_| worker.pool.take()).collect();
+        {
+            let sources: Vec<&[W]> = worker.sources.iter().map(|limb| &***limb).collect();
+            let mut dsts: Vec<&mut [W]> = results.iter_mut().map(|limb| &mut **limb).collect();
+            compute(
+                self.ring,
+                &task.work,
+                &sources,
+                &mut dsts,
+                &mut worker.scratch,
+            );
+        }
         for source in worker.sources.drain(..) {
             worker.pool.release(source);
         }
-        for (local, result) in defined.zip(results) {
+        for (&local, result) in task.results.iter().zip(results) {
             self.publish(running, plan, local, Arc::new(result), worker);
             for &reader in plan.readers.row(local) {
                 if running.pending[reader as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -245,53 +258,19 @@ impl<'a, W: Word> Run<'a, W> {
         if running.unfinished_tasks.fetch_sub(1, Ordering::AcqRel) == 1 {
             worker.news.call_finished();
         }
-        self.report()
+        self.report(u64::from(task.insts))
     }
 
-    /// Executes a task on buffers; `sources` are those of the plan, in its order.
-    fn compute(
-        &self,
-        procedure: u32,
-        index: u32,
-        sources: &[Arc<LimbBuf<W>>],
-        results: &mut [LimbBuf<W>],
-    ) {
-        let plan = &self.prepared.procedures[procedure as usize];
-        let task = &plan.tasks[index as usize];
-        let mut dsts: Vec<&mut [W]> = results.iter_mut().map(|limb| &mut **limb).collect();
-        if let Some(part) = &task.part {
-            let srcs: Vec<&[W]> = sources.iter().map(|limb| &***limb).collect();
-            self.ring
-                .bconv(&part.dst_moduli, &mut dsts, &srcs, &part.matrix);
-            return;
-        }
-        // The kernel asks for the sources in the order in which the plan lists them.
-        let order = plan.sources.row(index);
-        let next = Cell::new(0);
-        let value = |local: u32| {
-            let at = next.replace(next.get() + 1);
-            assert_eq!(order[at], local, "sources come in the plan's order");
-            &*sources[at] as &[W]
-        };
-        let procedure = &self.program.procedures[procedure as usize];
-        kernel::apply_inst(
-            self.ring,
-            self.program,
-            procedure,
-            &task.inst,
-            &mut dsts,
-            value,
-        );
-    }
-
-    /// Counts a task, and tells the progress callback about every hundredth of the run.
-    fn report(&self) -> Result<(), RuntimeError> {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let total = self.prepared.tasks;
+    /// Counts instructions, and tells the progress callback about every hundredth
+    /// of the run.
+    fn report(&self, insts: u64) -> Result<(), RuntimeError> {
+        let before = self.done.fetch_add(insts, Ordering::Relaxed);
+        let (done, total) = (before + insts, self.prepared.instructions);
         let Some(progress) = self.progress else {
             return Ok(());
         };
-        if done.is_multiple_of((total / 100).max(1)) && progress(done, total).is_break() {
+        let hundredth = (total / 100).max(1);
+        if done / hundredth > before / hundredth && progress(done, total).is_break() {
             return Err(RuntimeError::Cancelled { done, total });
         }
         Ok(())
