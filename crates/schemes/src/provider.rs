@@ -152,4 +152,10 @@ impl<W: ClientWord> InputProvider<W> for ProgramInputs {
             ))
         })
     }
+
+    /// Ciphertexts are checked in [`ProgramInputs::new`], keys where they are made
+    /// or read; encodings are computed here.
+    fn vouches(&self) -> bool {
+        true
+    }
 }

@@ -84,4 +84,8 @@ impl<W: ClientWord> InputProvider<W> for RunInputs<'_> {
         }
         self.inputs.limb(source, ty)
     }
+
+    fn vouches(&self) -> bool {
+        InputProvider::<W>::vouches(&self.inputs)
+    }
 }

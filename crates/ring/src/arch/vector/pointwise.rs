@@ -25,6 +25,9 @@ pub trait Pointwise: Copy + Send + Sync + 'static {
     const PRODUCTS: bool = true;
     /// Products that a [`Pointwise::Sum`] holds.
     const TERMS_MAX: usize;
+    /// Sums that registers hold side by side, so that each waits for nothing
+    /// while the others are added to: 2, 4 or 8.
+    const SUMS: usize;
 
     /// The token.
     fn isa(self) -> Self::L;
@@ -186,11 +189,8 @@ fn load_pair<P: Pointwise>(p: P, pair: &Pair<'_, P::W>, i: usize) -> (V<P>, V<P>
     (p.isa().load(a), p.isa().load(b))
 }
 
-/// Vectors of a sum by constants that are computed side by side.
-const SIDE_BY_SIDE: usize = 4;
-
 /// `sum_i srcs[i] constants[i]`, constants as prepared; sources any words, but
-/// below 2^52 if `below_2_52`; as many vectors as a multiple of four.
+/// below 2^52 if `below_2_52`; as many vectors as a multiple of eight.
 #[inline(always)]
 pub fn dot_constants<P: Pointwise>(
     p: P,
@@ -199,17 +199,33 @@ pub fn dot_constants<P: Pointwise>(
     constants: &[u64],
     below_2_52: bool,
 ) {
+    match P::SUMS {
+        8 => dot_constants_by::<P, 8>(p, dst, srcs, constants, below_2_52),
+        4 => dot_constants_by::<P, 4>(p, dst, srcs, constants, below_2_52),
+        _ => dot_constants_by::<P, 2>(p, dst, srcs, constants, below_2_52),
+    }
+}
+
+/// The same with so many vectors side by side.
+#[inline(always)]
+fn dot_constants_by<P: Pointwise, const SIDE: usize>(
+    p: P,
+    dst: &mut [P::W],
+    srcs: &[&[P::W]],
+    constants: &[u64],
+    below_2_52: bool,
+) {
     let isa = p.isa();
     let narrow = P::W::BITS > 52 && !below_2_52;
-    let (dst, _) = P::L::blocks_mut(dst).as_chunks_mut::<SIDE_BY_SIDE>();
+    let (dst, _) = P::L::blocks_mut(dst).as_chunks_mut::<SIDE>();
     for (i, dst) in dst.iter_mut().enumerate() {
-        let mut totals = [isa.zero(); SIDE_BY_SIDE];
+        let mut totals = [isa.zero(); SIDE];
         let chunks = srcs.chunks(P::TERMS_MAX);
-        for (srcs, constants) in chunks.zip(constants.chunks(P::TERMS_MAX)) {
-            let mut sums = [p.empty(); SIDE_BY_SIDE];
+        for (at, (srcs, constants)) in chunks.zip(constants.chunks(P::TERMS_MAX)).enumerate() {
+            let mut sums = [p.empty(); SIDE];
             for (src, &c) in srcs.iter().zip(constants) {
                 let c = p.constant(c);
-                let src = &P::L::blocks(src).as_chunks::<SIDE_BY_SIDE>().0[i];
+                let src = &P::L::blocks(src).as_chunks::<SIDE>().0[i];
                 for (sum, src) in sums.iter_mut().zip(src) {
                     let x = isa.load(src);
                     let x = if narrow { p.narrow(x) } else { x };
@@ -217,7 +233,8 @@ pub fn dot_constants<P: Pointwise>(
                 }
             }
             for (total, sum) in totals.iter_mut().zip(sums) {
-                *total = p.add(*total, p.finish_constants(sum));
+                let sum = p.finish_constants(sum);
+                *total = if at == 0 { sum } else { p.add(*total, sum) };
             }
         }
         for (dst, total) in dst.iter_mut().zip(totals) {
