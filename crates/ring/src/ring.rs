@@ -32,7 +32,7 @@ pub const STRIP_WORDS: usize = 64;
 ///
 /// # Strips
 /// Operations that treat every index alike (`add`, `sub`, `neg`, `mul`, `add_c`,
-/// `mul_c`, `mac`, `sub_mul_c`, `dot`) also take the same strip of each limb: a
+/// `mul_c`, `mac`, `msub`, `sub_mul_c`, `dot`) also take the same strip of each limb: a
 /// multiple of [`STRIP_WORDS`] words.
 ///
 /// # Panics
@@ -232,7 +232,7 @@ impl<W: Word> Ring<W> {
 
     /// `acc - a b`; a and b any words.
     pub fn msub(&self, m: usize, dst: &mut [W], acc: &[W], a: &[W], b: &[W]) {
-        self.check(&[dst, acc, a, b]);
+        self.check_strips(&[dst, acc, a, b]);
         self.limb(m).msub(dst, acc, a, b);
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn compute<W: Word>(
             let strip = strip_words::<W>(ring.n(), ops.len(), sources.len() + own);
             let inner = strip * (own - results.len());
             if scratch.len() < inner {
-                *scratch = LimbBuf::zeroed(inner);
+                *scratch = LimbBuf::unspecified(inner);
             }
             let mut start = 0;
             while start < ring.n() {

@@ -98,7 +98,7 @@ impl<'a, W: Word> Pool<'a, W> {
             return buffer;
         }
         self.shared.grow();
-        LimbBuf::zeroed(self.shared.n)
+        LimbBuf::unspecified(self.shared.n)
     }
 
     /// Drops a reference to a value; the last reference to a buffer gives it back.

@@ -253,6 +253,7 @@ impl<L: Lanes32> Pointwise for Full32<L> {
     type Constant = L::V;
 
     const TERMS_MAX: usize = 128;
+    const ANY_TERM: bool = true;
     const SUMS: usize = if L::LOG_LANES == 4 { 4 } else { 2 };
 
     #[inline(always)]

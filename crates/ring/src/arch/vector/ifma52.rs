@@ -282,7 +282,8 @@ impl<L: Ifma> Pointwise for Ifma52<L> {
     type Constant = L::V;
 
     const TERMS_MAX: usize = 1 << 10;
-    const SUMS: usize = 4;
+    const ANY_TERM: bool = false;
+    const SUMS: usize = 8;
 
     #[inline(always)]
     fn isa(self) -> L {

@@ -25,6 +25,8 @@ pub trait Pointwise: Copy + Send + Sync + 'static {
     const PRODUCTS: bool = true;
     /// Products that a [`Pointwise::Sum`] holds.
     const TERMS_MAX: usize;
+    /// Whether any word may be a term of sums.
+    const ANY_TERM: bool;
     /// Sums that registers hold side by side, so that each waits for nothing
     /// while the others are added to: 2, 4 or 8.
     const SUMS: usize;
@@ -199,47 +201,57 @@ pub fn dot_constants<P: Pointwise>(
     constants: &[u64],
     below_2_52: bool,
 ) {
-    match P::SUMS {
-        8 => dot_constants_by::<P, 8>(p, dst, srcs, constants, below_2_52),
-        4 => dot_constants_by::<P, 4>(p, dst, srcs, constants, below_2_52),
-        _ => dot_constants_by::<P, 2>(p, dst, srcs, constants, below_2_52),
+    let terms = P::ANY_TERM || below_2_52;
+    match (srcs.len() <= P::TERMS_MAX && terms, P::SUMS) {
+        (true, 8) => sums_of_few::<P, 8>(p, dst, srcs, constants),
+        (true, 4) => sums_of_few::<P, 4>(p, dst, srcs, constants),
+        (true, _) => sums_of_few::<P, 2>(p, dst, srcs, constants),
+        (false, _) => sums_of_any(p, dst, srcs, constants),
     }
 }
 
-/// The same with so many vectors side by side.
+/// The same for at most `TERMS_MAX` sources that may be terms as they are, with
+/// so many vectors side by side.
 #[inline(always)]
-fn dot_constants_by<P: Pointwise, const SIDE: usize>(
+fn sums_of_few<P: Pointwise, const SIDE: usize>(
     p: P,
     dst: &mut [P::W],
     srcs: &[&[P::W]],
     constants: &[u64],
-    below_2_52: bool,
 ) {
     let isa = p.isa();
-    let narrow = P::W::BITS > 52 && !below_2_52;
     let (dst, _) = P::L::blocks_mut(dst).as_chunks_mut::<SIDE>();
     for (i, dst) in dst.iter_mut().enumerate() {
-        let mut totals = [isa.zero(); SIDE];
+        let mut sums = [p.empty(); SIDE];
+        for (src, &c) in srcs.iter().zip(constants) {
+            let c = p.constant(c);
+            let src = &P::L::blocks(src).as_chunks::<SIDE>().0[i];
+            for (sum, src) in sums.iter_mut().zip(src) {
+                *sum = p.accumulate_constant(*sum, isa.load(src), c);
+            }
+        }
+        for (dst, sum) in dst.iter_mut().zip(sums) {
+            isa.store(dst, p.finish_constants(sum));
+        }
+    }
+}
+
+/// The same for any sources.
+#[inline(always)]
+fn sums_of_any<P: Pointwise>(p: P, dst: &mut [P::W], srcs: &[&[P::W]], constants: &[u64]) {
+    let isa = p.isa();
+    for (i, dst) in P::L::blocks_mut(dst).iter_mut().enumerate() {
+        let mut total = isa.zero();
         let chunks = srcs.chunks(P::TERMS_MAX);
-        for (at, (srcs, constants)) in chunks.zip(constants.chunks(P::TERMS_MAX)).enumerate() {
-            let mut sums = [p.empty(); SIDE];
+        for (srcs, constants) in chunks.zip(constants.chunks(P::TERMS_MAX)) {
+            let mut sum = p.empty();
             for (src, &c) in srcs.iter().zip(constants) {
-                let c = p.constant(c);
-                let src = &P::L::blocks(src).as_chunks::<SIDE>().0[i];
-                for (sum, src) in sums.iter_mut().zip(src) {
-                    let x = isa.load(src);
-                    let x = if narrow { p.narrow(x) } else { x };
-                    *sum = p.accumulate_constant(*sum, x, c);
-                }
+                let x = p.narrow(isa.load(&P::L::blocks(src)[i]));
+                sum = p.accumulate_constant(sum, x, p.constant(c));
             }
-            for (total, sum) in totals.iter_mut().zip(sums) {
-                let sum = p.finish_constants(sum);
-                *total = if at == 0 { sum } else { p.add(*total, sum) };
-            }
+            total = p.add(total, p.finish_constants(sum));
         }
-        for (dst, total) in dst.iter_mut().zip(totals) {
-            isa.store(dst, total);
-        }
+        isa.store(dst, total);
     }
 }
 

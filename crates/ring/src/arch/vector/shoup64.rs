@@ -221,6 +221,7 @@ impl<L: Lanes64> Pointwise for Shoup64<L> {
 
     const PRODUCTS: bool = L::PRODUCTS;
     const TERMS_MAX: usize = 1 << 30;
+    const ANY_TERM: bool = true;
     const SUMS: usize = if L::LOG_LANES == 3 { 4 } else { 2 };
 
     #[inline(always)]
