@@ -4,7 +4,7 @@ Arrays are C-contiguous. Every function that can take longer than a moment
 releases the interpreter lock, so a progress thread keeps running.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -82,7 +82,8 @@ class Machine:
     hash: str
     @staticmethod
     def open(name_or_path: str, overlays: list[str]) -> Machine: ...
-    def vary(self, changes: list[tuple[str, bool | int | float | str]]) -> Machine: ...
+    def vary(self, changes: Sequence[tuple[str, bool | int | float | str]]) -> Machine: ...
+    def timing(self, log_n: int) -> dict[str, dict[str, Any]]: ...
     def budget(self, log_n: int | None = None) -> list[dict[str, Any]]: ...
     @staticmethod
     def shipped() -> list[str]: ...
@@ -180,6 +181,7 @@ class Evaluator:
 
 @final
 class Schedule:
+    machine: Machine
     @staticmethod
     def compile(
         plan: Plan,

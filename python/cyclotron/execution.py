@@ -95,6 +95,7 @@ def lower(
     options: Options,
     samples: list[Values],
     parameters: _native.Parameters | None = None,
+    machine: _native.Machine | None = None,
 ) -> Compiled:
     """Choose parameters and lower to a limb program, without a schedule.
 
@@ -108,8 +109,11 @@ def lower(
         Inputs to measure magnitudes on.
     parameters
         Use these, instead of choosing some.
+    machine
+        The machine, instead of the one that the options name.
     """
-    machine = None if options.on == "cpu" else _native.Machine.open(options.on, [*options.overlays])
+    if machine is None and options.on != "cpu":
+        machine = _native.Machine.open(options.on, [*options.overlays])
     if machine is None and options.overlays:
         raise UsageError("an overlay needs a machine; give one with --on")
     graph = program.native()

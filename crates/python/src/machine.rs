@@ -1,6 +1,6 @@
 //! Machines.
 
-use cyclotron_machine::{Bandwidth, Setting};
+use cyclotron_machine::{Bandwidth, Setting, XbarKind};
 use cyclotron_session::Machine;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -59,6 +59,29 @@ impl PyMachine {
         Ok(PyMachine { machine })
     }
 
+    /// How the units execute each operation, with vectors of `2**log_n` words.
+    fn timing<'py>(&self, py: Python<'py>, log_n: u32) -> PyResult<Bound<'py, PyDict>> {
+        let resolved = self.machine.resolve(log_n);
+        let resolved = resolved.map_err(|error| raise(error.into()))?;
+        let timing = PyDict::new(py);
+        for op in cyclotron_isa::Op::ALL {
+            let Some(facts) = resolved.timing(op) else {
+                continue;
+            };
+            let unit = &resolved.units[usize::from(facts.unit)];
+            let item = PyDict::new(py);
+            item.set_item("unit", &unit.name)?;
+            item.set_item(
+                "instances",
+                u32::from(unit.count) * u32::from(resolved.clusters),
+            )?;
+            item.set_item("occupancy", facts.occupancy)?;
+            item.set_item("latency", facts.latency)?;
+            timing.set_item(op.name(), item)?;
+        }
+        Ok(timing)
+    }
+
     /// Area and power by component, with vectors of `2**log_n` words (the longest
     /// unless given).
     #[pyo3(signature = (log_n=None))]
@@ -115,14 +138,19 @@ impl PyMachine {
         )?;
         dict.set_item("overlays", machine.overlay_names())?;
         dict.set_item("clusters", machine.cluster.count)?;
+        dict.set_item("cluster_name", &machine.cluster.name)?;
         dict.set_item("units", self.units(py)?)?;
         dict.set_item("register_file_kib", machine.cluster.regfile.kib)?;
+        let file = &machine.cluster.regfile;
+        let ports = [file.read_ports, file.write_ports];
+        dict.set_item("register_file_unit_ports", ports)?;
         dict.set_item("scratchpads", self.scratchpads(py)?)?;
         let crossbars = PyDict::new(py);
         for xbar in &machine.xbars {
             crossbars.set_item(&xbar.name, xbar.bytes_per_cycle)?;
         }
         dict.set_item("crossbar_bytes_per_cycle", crossbars)?;
+        dict.set_item("crossbar_ports", self.crossbar_ports(py)?)?;
         dict.set_item("offchip", self.offchip(py)?)?;
         let budget = machine.budget(machine.n_max.ilog2()).unwrap_or_default();
         dict.set_item("area_mm2", budget.area_mm2(""))?;
@@ -153,6 +181,26 @@ impl PyMachine {
             units.set_item(&kind.name, unit)?;
         }
         Ok(units)
+    }
+
+    /// Input and output ports of the crossbars.
+    fn crossbar_ports<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let log_n = self.machine.n_max.ilog2();
+        let resolved = self.machine.resolve(log_n);
+        let resolved = resolved.map_err(|error| raise(error.into()))?;
+        let clusters = usize::from(resolved.clusters);
+        let ports = PyDict::new(py);
+        for xbar in &resolved.xbars {
+            let reached = |group| xbar.groups.contains(&group);
+            let banks = resolved.banks.iter().filter(|b| reached(b.group)).count();
+            let ends = match xbar.kind {
+                XbarKind::BankToCluster => [banks, clusters],
+                XbarKind::ClusterToBank => [clusters, banks],
+                XbarKind::ClusterToCluster => [clusters, clusters],
+            };
+            ports.set_item(&xbar.name, ends)?;
+        }
+        Ok(ports)
     }
 
     fn scratchpads<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -97,6 +97,14 @@ impl PySchedule {
         self.notes.clone()
     }
 
+    /// The machine, with overlays and edits.
+    #[getter]
+    fn machine(&self) -> PyMachine {
+        PyMachine {
+            machine: self.schedule.machine().clone(),
+        }
+    }
+
     /// Writes the schedule as a trace for Perfetto.
     fn write_trace(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| {

@@ -10,8 +10,20 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from cyclotron import __version__
-from cyclotron.cli import bench, demo, doctor, explain, machines, run, schedules
+from cyclotron.cli import (
+    bench,
+    demo,
+    doctor,
+    explain,
+    explore,
+    machines,
+    report,
+    reproduce,
+    run,
+    schedules,
+)
 from cyclotron.errors import UsageError
+from cyclotron.reproduction import PAPERS
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -51,10 +63,12 @@ def build_parser() -> ArgumentParser:
     make = add("run", run.command, "Encrypt, evaluate, decrypt and compare.", target, inputs)
     make.add_argument("--on", default="cpu", metavar="cpu|MACHINE", help="where (default: cpu)")
     _dump_option(make)
+    _report_options(make)
 
     make = add("compile", schedules.compile_command, "Compile a program for a machine.", target)
     make.add_argument("--on", required=True, metavar="MACHINE", help="name or TOML file")
     make.add_argument("-o", "--output", type=Path, required=True, metavar="SCHEDULE")
+    _report_options(make)
 
     make = add("check", schedules.check_command, "Prove that a schedule is legal.")
     make.add_argument("schedule", type=Path, metavar="SCHEDULE")
@@ -63,6 +77,11 @@ def build_parser() -> ArgumentParser:
     make.add_argument("schedule", type=Path, metavar="SCHEDULE")
     _run_options(make)
     _dump_option(make)
+    _report_options(make)
+
+    make = add("report", report.command, "Show what a schedule does.")
+    make.add_argument("schedule", type=Path, metavar="SCHEDULE")
+    _report_options(make)
 
     make = add("explain", explain.command, "Show level, scale, noise and cost by line.", target)
     make.add_argument("--on", default="cpu", metavar="cpu|MACHINE")
@@ -70,6 +89,8 @@ def build_parser() -> ArgumentParser:
     make = add("demo", demo.command, "Classify an encrypted digit on the CPU and on F1.", inputs)
     make.add_argument("--on", default="f1", metavar="MACHINE", help="machine (default: f1)")
     _run_options(make)
+    _explore_options(add("explore", explore.command, "Compare variants of a machine."))
+    _reproduce_options(add("reproduce", reproduce.command, "Compare a paper's figures with ours."))
     _machine_commands(
         add("machine", machines.list_command, "List, show or check machines."), general
     )
@@ -136,6 +157,39 @@ def _dump_option(options: ArgumentParser) -> None:
     options.add_argument(
         "--dump-limbs", type=Path, metavar="FILE", help="write result ciphertexts to an npz file"
     )
+
+
+def _report_options(options: ArgumentParser) -> None:
+    options.add_argument(
+        "--report", type=Path, metavar="DIR", help="write an HTML report, CSV and Parquet tables"
+    )
+    options.add_argument(
+        "--trace", type=Path, metavar="FILE", help="write a trace for ui.perfetto.dev"
+    )
+
+
+def _explore_options(make: ArgumentParser) -> None:
+    make.add_argument("machine", metavar="MACHINE", help="a shipped name or a TOML file")
+    make.add_argument(
+        "--vary", action="append", required=True, metavar="KEY=V,V,...",
+        help="a key of the machine file and its values; may be repeated",
+    )  # fmt: skip
+    make.add_argument(
+        "--program", action="append", required=True, metavar="PROGRAM",
+        help="a built-in name or FILE.py:NAME; may be repeated",
+    )  # fmt: skip
+    make.add_argument("--param", action="append", default=[], type=_parameter, metavar="NAME=VALUE")
+    make.add_argument("--overlay", action="append", default=[], metavar="NAME")
+    make.add_argument("--jobs", type=_positive, default=0, help="processes (default: all cores)")
+    make.add_argument("--out", type=Path, metavar="DIR", help="results (default: explore-MACHINE)")
+
+
+def _reproduce_options(make: ArgumentParser) -> None:
+    make.add_argument("paper", choices=PAPERS, metavar="PAPER", help=", ".join(PAPERS))
+    which = make.add_mutually_exclusive_group()
+    which.add_argument("--table", metavar="K", help="only this table: 4")
+    which.add_argument("--figure", metavar="K", help="only this figure: 9a, or 9 for all of it")
+    make.add_argument("--out", type=Path, metavar="DIR", help="also write a report of each program")
 
 
 def _machine_commands(machine: ArgumentParser, general: ArgumentParser) -> None:

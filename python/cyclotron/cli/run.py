@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cyclotron import comparison, programs
 from cyclotron.cli import terminal
+from cyclotron.cli.report import check_options, write_asked
 from cyclotron.errors import UsageError
 from cyclotron.execution import Options, Run, Runner, Stopwatch, compile_workload, data_random
 from cyclotron.graph import Program
@@ -22,6 +23,7 @@ from cyclotron.report import run_report, succeeded
 def command(options: argparse.Namespace) -> int:
     """Run the command."""
     progress, watch = terminal.TerminalProgress(), Stopwatch()
+    check_options(options)
     with watch("setup"):
         workload = workload_of(options.program, options.data)
         program = workload.build(dict(options.param))
@@ -35,6 +37,8 @@ def command(options: argparse.Namespace) -> int:
     report = run_report(workload, compiled, settings, runs, watch)
     if data_seed is not None:
         report["data_seed"] = data_seed
+    if compiled.schedule is not None:
+        report |= write_asked(compiled.schedule, workload.name, options)
     if options.dump_limbs is not None:
         comparison.dump(options.dump_limbs, [r.on_machine or r.on_cpu for r in runs])
     if options.json:
@@ -173,6 +177,8 @@ def machine_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
         ("machine time", f"{report['cycles']:,} cycles, {report['milliseconds']:.4f} ms"),
         ("lower bound", f"{bound}; schedule / bound = {report['schedule_over_bound']:.3f}"),
         ("off-chip traffic", traffic_text(report["traffic_bytes"])),
+        ("report", report.get("report", "")),
+        ("trace", report.get("trace", "")),
     ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cyclotron import _native, comparison
 from cyclotron.cli import run, terminal
+from cyclotron.cli.report import load, write_asked
 from cyclotron.errors import FormatError, UsageError
 from cyclotron.execution import (
     Compiled,
@@ -36,10 +37,12 @@ def compile_command(options: argparse.Namespace) -> int:
         compiled.schedule.save(str(options.output), _origin(compiled, options, settings))
     except OSError as error:
         raise UsageError(f"{options.output} cannot be written: {error.strerror or error}") from None
+    written = write_asked(compiled.schedule, workload.name, options)
     report = {
         "program": workload.name,
         "on": settings.on,
         "schedule": str(options.output),
+        **written,
         **identity(compiled, settings),
         "seconds": {k: round(v, 6) for k, v in watch.seconds.items()},
         **schedule_report(compiled.schedule),
@@ -94,6 +97,7 @@ def simulate_command(options: argparse.Namespace) -> int:
     runs = [runner.run(sample) for sample in samples]
     report = run_report(workload, compiled, settings, runs, watch)
     report["schedule"] = str(options.schedule)
+    report |= write_asked(schedule, workload.name, options)
     if data_seed is not None:
         report["data_seed"] = data_seed
     if options.dump_limbs is not None:
@@ -103,13 +107,6 @@ def simulate_command(options: argparse.Namespace) -> int:
     else:
         print(run.describe(report, runs))
     return 0 if succeeded(report) else 1
-
-
-def load(path: Path) -> _native.Schedule:
-    """Load a schedule."""
-    if not path.is_file():
-        raise UsageError(f"there is no schedule {path}; make one with cyclotron compile")
-    return _native.Schedule.load(str(path))
 
 
 def _origin(compiled: Compiled, options: argparse.Namespace, settings: Options) -> dict[str, str]:

@@ -118,8 +118,8 @@ def picture(image: NDArray[np.uint8]) -> str:
     )
 
 
-def print_json(report: dict[str, Any]) -> None:
-    """Print a report as one JSON object; numbers that JSON does not have become null."""
+def print_json(report: dict[str, Any] | list[Any]) -> None:
+    """Print a report as one JSON object (or list); numbers that JSON does not have become null."""
     print(json.dumps(_plain(report), indent=2))
 
 

@@ -1,0 +1,106 @@
+"""Tables 3 and 5, and what the text says of whole programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cyclotron.profile import measure
+from cyclotron.reproduction.result import Measured
+from cyclotron.reproduction.workbench import Workbench
+
+__all__ = ["behaviour", "slowdowns", "times"]
+
+#: Published benchmarks and our programs of them, the published packing first.
+PROGRAMS = {
+    "cifar": (),
+    "mnist_pt": ("lola-mnist", "lola-mnist-packed"),
+    "mnist_ct": (),
+    "logreg": (),
+    "dblookup": (),
+    "bgvboot": (),
+    "ckksboot": (),
+}
+PACKING = {
+    "lola-mnist": "packing as published by LoLa, masks merged into weights",
+    "lola-mnist-packed": "packing of our own, with fewer rotations",
+}
+#: What a benchmark without a program lacks.
+MISSING = {
+    "cifar": "there is no LoLa-CIFAR program yet",
+    "mnist_ct": "there is no LoLa-MNIST program with encrypted weights yet",
+    "logreg": "there is no logistic regression program yet",
+    "dblookup": "there is no database lookup program yet",
+    "bgvboot": "there is no BGV bootstrapping program yet",
+    "ckksboot": "there is no CKKS bootstrapping program yet",
+}
+OVERLAYS = ("lt_ntt", "lt_aut")
+
+
+def times(bench: Workbench) -> Iterator[Measured]:
+    """Return Table 3: milliseconds of the programs that exist."""
+    for benchmark, programs in PROGRAMS.items():
+        figure = f"f1.t3.{benchmark}.f1"
+        if not programs:
+            yield Measured(figure, None, note=MISSING[benchmark])
+        for name in programs:
+            report = bench.report(name)
+            parameters = bench.compiled(name).parameters.to_dict()
+            yield Measured(
+                figure,
+                report["milliseconds"],
+                f"{name}: {PACKING[name]}",
+                f"{len(parameters['moduli'])} + {len(parameters['special_moduli'])} limbs where "
+                f"the paper says L = 4; {report['schedule_over_bound']:.2f} times its lower bound",
+            )
+
+
+def slowdowns(bench: Workbench) -> Iterator[Measured]:
+    """Return Table 5: how much slower the programs are on variants of the machine."""
+    for benchmark, programs in PROGRAMS.items():
+        for overlay in OVERLAYS:
+            figure = f"f1.t5.{benchmark}.{overlay}"
+            if not programs:
+                yield Measured(figure, None, note=MISSING[benchmark])
+            for name in programs:
+                base, varied = bench.report(name), bench.report(name, (overlay,))
+                yield Measured(
+                    figure,
+                    varied["cycles"] / base["cycles"],
+                    f"{name}: cycles with the overlay {overlay} over cycles without",
+                    f"{varied['schedule_over_bound']:.2f} times the bound with it, "
+                    f"{base['schedule_over_bound']:.2f} without",
+                )
+        yield Measured(
+            f"f1.t5.{benchmark}.csr",
+            None,
+            note=MISSING.get(benchmark, "the compiler has no register-pressure scheduling yet"),
+        )
+
+
+def behaviour(bench: Workbench) -> Iterator[Measured]:
+    """Return what the text says of traffic, power and use, for the program that exists."""
+    name = "lola-mnist"
+    schedule = bench.schedule(name)
+    report = schedule.report()
+    note = f"of {name} only"
+    units = measure.unit_use(schedule)
+    yield Measured("f1.text.fu_util", 100 * units, f"mean over all units, {name}", note)
+    traffic: dict[str, Any] = report["traffic_bytes"]
+    hints = traffic["hints_compulsory"] + traffic["hints_other"]
+    yield Measured("f1.text.ksh_share_max", 100 * hints / traffic["total"], name, note)
+    compulsory = sum(traffic[k] for k in ("hints_compulsory", "inputs_compulsory", "outputs"))
+    more = 100 * (traffic["total"] - compulsory) / compulsory
+    computing = 100 * measure.computing_share(schedule)
+    for end in ("lo", "hi"):
+        yield Measured(f"f1.text.noncompulsory_{end}", more, name, note)
+        yield Measured(f"f1.text.compute_power_{end}", computing, name, note)
+    yield Measured("f1.text.cifar_interm", None, note=MISSING["cifar"])
+    yield Measured("f1.text.bgv_levels", None, note=MISSING["bgvboot"])
+    yield Measured("f1.text.rf_loss", None, note="banks of register files are not modelled yet")
+    yield Measured(
+        "f1.text.ifetch",
+        100 * report["instruction_bytes"] / traffic["total"],
+        f"entries of all streams, uncompressed, {name}",
+        "the paper gives no encoding; every transfer on chip is three entries here",
+    )
