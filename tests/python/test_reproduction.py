@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from conftest import Command
 
@@ -98,3 +100,13 @@ def test_a_table_or_figure_can_be_chosen(cyclotron: Command) -> None:
     with pytest.raises(UsageError, match="Table 2, Table 3"):
         reproduce("f1", table="9")
     assert {r.id for r in reproduce("f1", figure="9")} == {"f1.fig9a", "f1.fig9b"}
+
+
+def test_results_are_a_page(cyclotron: Command, tmp_path: Path) -> None:
+    done = cyclotron("reproduce", "f1", "--figure", "9", "--out", "made")
+    assert done.code == 0, done.err
+    text = (tmp_path / "made" / "index.html").read_text(encoding="utf-8")
+    assert text.count("<svg") == 2
+    assert (tmp_path / "made" / "lola-mnist" / "index.html").exists()
+    stored = pq.read_table(tmp_path / "made" / "results.parquet").to_pylist()
+    assert {row["id"] for row in stored} == {"f1.fig9a", "f1.fig9b"}

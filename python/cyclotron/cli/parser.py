@@ -189,7 +189,7 @@ def _reproduce_options(make: ArgumentParser) -> None:
     which = make.add_mutually_exclusive_group()
     which.add_argument("--table", metavar="K", help="only this table: 4")
     which.add_argument("--figure", metavar="K", help="only this figure: 9a, or 9 for all of it")
-    make.add_argument("--out", type=Path, metavar="DIR", help="also write a report of each program")
+    make.add_argument("--out", type=Path, metavar="DIR", help="also write the results as a page")
 
 
 def _machine_commands(machine: ArgumentParser, general: ArgumentParser) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from cyclotron.cli import terminal
-from cyclotron.profile import write_report
-from cyclotron.reproduction import Result, Workbench, pictures, reproduce
+from cyclotron.reproduction import Result, Workbench, reproduce
+from cyclotron.reproduction.page import number, write_reproduction
 
 HEADER = ("id", "published", "ours", "unit", "ratio", "reading")
 
@@ -18,8 +18,7 @@ def command(options: argparse.Namespace) -> int:
     bench = Workbench(options.paper, terminal.TerminalProgress())
     results = reproduce(options.paper, table=options.table, figure=options.figure, bench=bench)
     if options.out is not None:
-        for name, profile in pictures.profiles(bench):
-            write_report(profile, options.out / name)
+        write_reproduction(bench, results, options.out)
     if options.json:
         terminal.print_json([result.to_dict() for result in results])
         return 0
@@ -35,16 +34,12 @@ def _row(result: Result) -> tuple[str, ...]:
         explained = result.note
     return (
         result.id,
-        _number(result.published),
-        _number(result.ours),
+        number(result.published),
+        number(result.ours),
         result.unit,
         "" if result.ratio is None else f"{result.ratio:.3f}",
         explained,
     )
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
 
 
 def summary(results: Sequence[Result]) -> str:

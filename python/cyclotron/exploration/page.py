@@ -14,7 +14,7 @@ from cyclotron.profile import plots
 from cyclotron.profile.page import document, section, table
 from cyclotron.profile.tables import write_table
 
-__all__ = ["header", "lines", "write_exploration"]
+__all__ = ["draw", "header", "lines", "write_exploration"]
 
 
 def write_exploration(study: Study, found: Sequence[Point], folder: Path) -> Path:
@@ -27,19 +27,13 @@ def write_exploration(study: Study, found: Sequence[Point], folder: Path) -> Pat
     """
     names = ", ".join(study.programs)
     machine = "+".join((study.machine, *study.overlays))
-    speed = "runs in a second" if len(study.programs) == 1 else "runs in a second (geometric mean)"
-    known = [
-        (p.area_mm2, p.per_second, p.on_front)
-        for p in found
-        if p.area_mm2 is not None and p.per_second is not None
-    ]
     numbers = "r" * (2 + len(study.programs)) + "r"
     body = [
         section(
             "Performance against area",
             "A point is on the front if no other machine is both as small and as fast; "
             "the table has its number.",
-            plots.pareto(known, ("area in mm²", speed)) if known else "",
+            draw(study, found),
         ),
         section(
             "Points",
@@ -57,6 +51,17 @@ def write_exploration(study: Study, found: Sequence[Point], folder: Path) -> Pat
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror or error}") from None
     return page
+
+
+def draw(study: Study, found: Sequence[Point]) -> str:
+    """Draw performance against area; nothing if no point is known."""
+    speed = "runs in a second" if len(study.programs) == 1 else "runs in a second (geometric mean)"
+    known = [
+        (p.area_mm2, p.per_second, p.on_front)
+        for p in found
+        if p.area_mm2 is not None and p.per_second is not None
+    ]
+    return plots.pareto(known, ("area in mm²", speed)) if known else ""
 
 
 def header(study: Study) -> list[str]:

@@ -35,7 +35,7 @@ dd small { font-size: 13px; color: #66727f; }
 details { margin-top: 10px; }
 summary { cursor: pointer; color: #2f5d9b; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; margin-top: 8px; font-size: 13.5px;
+table { border-collapse: collapse; margin-top: 8px; font-size: 13.5px; min-width: 60%;
   font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid #eef1f4;
   vertical-align: top; }

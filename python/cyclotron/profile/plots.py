@@ -6,7 +6,7 @@ matplotlib is an optional dependency, so it is imported when a plot is drawn.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["heatmap", "pareto", "power", "traffic", "use"]
+__all__ = ["COLOURS", "TRAFFIC_COLOURS", "compare", "heatmap", "pareto", "power", "traffic", "use"]
 
 INK, FAINT, GRID = "#1f2933", "#66727f", "#dfe4ea"
 #: Told apart by people who do not see all colours, and in print.
@@ -124,6 +124,57 @@ def power(profile: Profile) -> str:
         return _svg(figure)
 
 
+def compare(
+    bars: Mapping[str, Mapping[str, float]],
+    colours: Sequence[str],
+    label: str,
+    total: Callable[[float], str],
+    *,
+    shares: bool = False,
+) -> str:
+    """Draw a stacked bar for each of several programs.
+
+    Parameters
+    ----------
+    bars
+        The parts of each program's bar by name; all bars have the same parts.
+    colours
+        Of the parts.
+    label
+        Of the axis.
+    total
+        Writes the sum of a bar, which stands at its end.
+    shares
+        Whether all bars are as long, and the axis is in percent.
+    """
+    parts = list(next(iter(bars.values())))
+    sums = {name: sum(bar.values()) or 1.0 for name, bar in bars.items()}
+    most = 1.0 if shares else max(sums.values())
+    with _figure(1.25 + 0.36 * len(bars)) as (figure, (axes,)):
+        starts = dict.fromkeys(bars, 0.0)
+        for part, colour in zip(parts, colours, strict=True):
+            if not any(bar[part] for bar in bars.values()):
+                continue
+            lengths = [bars[n][part] / (sums[n] if shares else 1.0) for n in bars]
+            axes.barh(
+                range(len(bars)), lengths, left=list(starts.values()),
+                color=colour, height=0.66, label=part,
+            )  # fmt: skip
+            for name, length in zip(bars, lengths, strict=True):
+                starts[name] += length
+        for y, name in enumerate(bars):
+            axes.text(starts[name] + 0.01 * most, y, total(sums[name]), va="center", color=INK)
+        axes.set(
+            yticks=range(len(bars)), yticklabels=list(bars), ylim=(len(bars) - 0.5, -0.5),
+            xlim=(0, most * 1.12), xlabel=label,
+        )  # fmt: skip
+        if shares:
+            axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+        axes.tick_params(axis="y", length=0, labelcolor=INK)
+        figure.legend(loc="outside upper left", ncols=4, frameon=False, borderaxespad=0.2)
+        return _svg(figure)
+
+
 def component_name(key: tuple[str, str]) -> str:
     """Return how plots call a component of a group.
 
@@ -210,7 +261,7 @@ def _series(profile: Profile, kind: str, key: str) -> NDArray[np.float64]:
     return np.array([*values, values[-1]])
 
 
-def pareto(points: Sequence[tuple[float, float, str, bool]], labels: tuple[str, str]) -> str:
+def pareto(points: Sequence[tuple[float, float, bool]], labels: tuple[str, str]) -> str:
     """Draw performance against area, and the front (F1's Figure 11).
 
     Parameters

@@ -33,7 +33,7 @@ def budget(bench: Workbench) -> Iterator[Measured]:
     """Add Table 2 up from the machine file's components."""
     lines = bench.machine.budget()
     clusters = bench.machine.summary()["clusters"]
-    reading = "sum over the components of the machine file"
+    reading = "from the machine file"
     for metric, key in (("area", "area_mm2"), ("tdp", "tdp_w")):
         for name, (prefixes, each) in COMPONENTS.items():
             chosen = [line for line in lines if line["component"].startswith(prefixes)]

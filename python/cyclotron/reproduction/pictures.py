@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
-from cyclotron.exploration import Axis, Study, points, sweep
+from cyclotron.exploration import Axis, Point, Study, points, sweep
 from cyclotron.profile import Profile, profile
+from cyclotron.profile.measure import GROUPS
 from cyclotron.reproduction.result import Measured
 from cyclotron.reproduction.workbench import Workbench
 
-__all__ = ["PROFILED", "power", "profiles", "scaling", "traffic", "use"]
+__all__ = [
+    "OVER_TIME",
+    "explored",
+    "power",
+    "profiles",
+    "scaling",
+    "study",
+    "traffic",
+    "use",
+    "watts_by_group",
+]
 
 #: Programs of Figure 9.
 PROFILED = ("lola-mnist", "lola-mnist-packed", "matvec")
@@ -35,11 +47,16 @@ def traffic(bench: Workbench) -> Iterator[Measured]:
 def power(bench: Workbench) -> Iterator[Measured]:
     """Return Figure 9b: mean watts by group of components."""
     for name, made in profiles(bench):
-        watts: dict[str, float] = {}
-        for row in made.power:
-            watts[row["group"]] = watts.get(row["group"], 0.0) + row["watts"]
-        for group, value in watts.items():
+        for group, value in watts_by_group(made).items():
             yield Measured("f1.fig9b", value, f"{name}: {group}", PICTURE, unit="W")
+
+
+def watts_by_group(made: Profile) -> dict[str, float]:
+    """Return the mean power of each group of components."""
+    watts = dict.fromkeys(GROUPS, 0.0)
+    for row in made.power:
+        watts[row["group"]] += row["watts"]
+    return watts
 
 
 def use(bench: Workbench) -> Iterator[Measured]:
@@ -55,12 +72,18 @@ def use(bench: Workbench) -> Iterator[Measured]:
 
 def scaling(bench: Workbench) -> Iterator[Measured]:
     """Return Figure 11: performance and area of a small sweep, the Pareto front marked."""
-    for point in points(sweep(study(bench), progress=bench.progress)):
+    for point in explored(bench):
         if point.area_mm2 is None or point.per_second is None:
             continue
         front = ", on the front" if point.on_front else ""
         reading = f"{point.name}: runs in a second on {point.area_mm2:.1f} mm2{front}"
         yield Measured("f1.fig11", point.per_second, reading, PICTURE, unit="1/s")
+
+
+@cache
+def explored(bench: Workbench) -> tuple[Point, ...]:
+    """Return the points of Figure 11, computed once for each workbench."""
+    return tuple(points(sweep(study(bench), progress=bench.progress)))
 
 
 def study(bench: Workbench) -> Study:
