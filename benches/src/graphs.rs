@@ -39,11 +39,7 @@ pub(crate) fn single(operation: Operation, params: &Parameters) -> Single {
         },
     };
     let values = |k| input(params.scheme, params.slots(), k);
-    let (mut x, y) = (values(0), values(1));
-    if operation == Operation::Rescale {
-        // What a product holds, which is what gets rescaled.
-        x.iter_mut().zip(&y).for_each(|(x, y)| *x *= y);
-    }
+    let (x, y) = (values(0), values(1));
     let binary = matches!(operation, Operation::Add | Operation::MulRelin);
     let mut graph = Graph::new("one operation", scheme, params.log_n);
     // A rescaled input has the scale of a product, or rescaling would leave noise only.
