@@ -1,9 +1,10 @@
 //! Microseconds per kernel call, for each SIMD path and class of primes.
 //!
 //! `cargo bench -p cyclotron-ring [-- FILTER]`: rows whose name contains the
-//! filter. Best of several samples, one thread. `tfhe-ntt` is a published
-//! implementation measured in the same run; its inverse leaves out the
-//! division by N.
+//! filter; medians of repetitions, one thread. Transforms are measured in turn
+//! with those of `tfhe-ntt`, a published implementation, repetition by
+//! repetition; the last column is its time over ours. Its inverse leaves out
+//! the division by N.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -13,25 +14,39 @@ use std::time::{Duration, Instant};
 use cyclotron_ring::prf::{Seed, stream};
 use cyclotron_ring::{LimbBuf, Ring, Simd, Word, primes, sampler};
 
-const SAMPLES: u32 = 7;
-const SAMPLE: Duration = Duration::from_millis(8);
+const REPETITIONS: usize = 11;
+const REPETITION: Duration = Duration::from_millis(4);
 
-/// Least microseconds per call over the samples.
-fn microseconds(mut call: impl FnMut()) -> f64 {
-    call();
-    let start = Instant::now();
-    call();
-    let once = start.elapsed().max(Duration::from_nanos(20));
-    let calls = (SAMPLE.as_nanos() / once.as_nanos()).max(1) as u32;
-    (0..SAMPLES)
-        .map(|_| {
+/// One thing to measure.
+type Row<'a> = (String, Box<dyn FnMut() + 'a>);
+
+/// Median microseconds per call of each row, the rows taking turns.
+fn microseconds(rows: &mut [Row<'_>]) -> Vec<f64> {
+    let calls: Vec<u32> = rows
+        .iter_mut()
+        .map(|(_, call)| {
+            call();
+            let start = Instant::now();
+            call();
+            let once = start.elapsed().max(Duration::from_nanos(20));
+            (REPETITION.as_nanos() / once.as_nanos()).max(1) as u32
+        })
+        .collect();
+    let mut samples = vec![Vec::new(); rows.len()];
+    for _ in 0..REPETITIONS {
+        for (((_, call), &calls), samples) in rows.iter_mut().zip(&calls).zip(&mut samples) {
             let start = Instant::now();
             for _ in 0..calls {
                 call();
             }
-            start.elapsed().as_secs_f64() * 1e6 / f64::from(calls)
-        })
-        .fold(f64::INFINITY, f64::min)
+            samples.push(start.elapsed().as_secs_f64() * 1e6 / f64::from(calls));
+        }
+    }
+    let median = |samples: &mut Vec<f64>| {
+        samples.sort_by(f64::total_cmp);
+        samples[samples.len() / 2]
+    };
+    samples.iter_mut().map(median).collect()
 }
 
 /// Prints the rows that the command line asks for.
@@ -40,9 +55,25 @@ struct Report {
 }
 
 impl Report {
-    fn row(&self, name: &str, call: impl FnMut()) {
-        if name.contains(&self.filter) {
-            println!("{name:<44} {:>9.2} us", microseconds(call));
+    fn row<'a>(&self, name: &str, call: impl FnMut() + 'a) {
+        self.rows(vec![(name.to_owned(), Box::new(call))]);
+    }
+
+    /// Rows that take turns; with the last one's time over each.
+    fn rows(&self, mut rows: Vec<Row<'_>>) {
+        let peer = rows.len() > 1;
+        rows.retain(|(name, _)| name.contains(&self.filter) || (peer && name.contains("tfhe")));
+        if rows.iter().all(|(name, _)| !name.contains(&self.filter)) {
+            return;
+        }
+        let times = microseconds(&mut rows);
+        for ((name, _), time) in rows.iter().zip(&times) {
+            if peer {
+                let ratio = times[times.len() - 1] / time;
+                println!("{name:<44} {time:>9.2} us {ratio:>6.2}");
+            } else {
+                println!("{name:<44} {time:>9.2} us");
+            }
         }
     }
 }
@@ -55,42 +86,56 @@ fn residues<W: Word>(q: u64, n: usize, id: u64) -> LimbBuf<W> {
 }
 
 fn transforms<W: Word>(report: &Report, bits: u32) {
-    for log_n in 12..=16 {
+    for log_n in 12..=17 {
         let q = primes::ntt_primes(1 << bits, 2 << log_n, 1)[0];
-        for simd in Simd::available() {
-            let ring = Ring::<W>::new(log_n, &[q], simd).expect("valid prime");
-            let name = |op| format!("{op} 2^{log_n} {bits}-bit {simd} {}", ring.kernels(0));
-            let mut data = residues::<W>(q, ring.n(), 0);
-            report.row(&name("ntt"), || ring.ntt_in_place(0, black_box(&mut data)));
-            report.row(&name("intt"), || {
-                ring.intt_in_place(0, black_box(&mut data))
-            });
+        let rings: Vec<(Simd, Ring<W>)> = Simd::available()
+            .into_iter()
+            .map(|simd| (simd, Ring::new(log_n, &[q], simd).expect("valid prime")))
+            .collect();
+        for inverse in [false, true] {
+            let op = if inverse { "intt" } else { "ntt" };
+            let mut rows: Vec<Row<'_>> = Vec::new();
+            for (simd, ring) in &rings {
+                let mut data = residues::<W>(q, ring.n(), 0);
+                let name = format!("{op} 2^{log_n} {bits}-bit {simd} {}", ring.kernels(0));
+                rows.push(if inverse {
+                    (
+                        name,
+                        Box::new(move || ring.intt_in_place(0, black_box(&mut data))),
+                    )
+                } else {
+                    (
+                        name,
+                        Box::new(move || ring.ntt_in_place(0, black_box(&mut data))),
+                    )
+                });
+            }
+            rows.extend(peer(log_n, bits, q, inverse));
+            report.rows(rows);
         }
-        peer(report, log_n, bits, q);
     }
 }
 
-fn peer(report: &Report, log_n: u32, bits: u32, q: u64) {
+fn peer(log_n: u32, bits: u32, q: u64, inverse: bool) -> Option<Row<'static>> {
     let n = 1usize << log_n;
+    let op = if inverse { "intt" } else { "ntt" };
+    let name = format!("{op} 2^{log_n} {bits}-bit tfhe-ntt");
     if bits <= 32 {
-        if let Some(plan) = tfhe_ntt::prime32::Plan::try_new(n, q as u32) {
-            let mut data = residues::<u32>(q, n, 0);
-            report.row(&format!("ntt 2^{log_n} {bits}-bit tfhe-ntt"), || {
-                plan.fwd(black_box(&mut data));
-            });
-            report.row(&format!("intt 2^{log_n} {bits}-bit tfhe-ntt"), || {
-                plan.inv(black_box(&mut data));
-            });
-        }
-    } else if let Some(plan) = tfhe_ntt::prime64::Plan::try_new(n, q) {
-        let mut data = residues::<u64>(q, n, 0);
-        report.row(&format!("ntt 2^{log_n} {bits}-bit tfhe-ntt"), || {
-            plan.fwd(black_box(&mut data));
-        });
-        report.row(&format!("intt 2^{log_n} {bits}-bit tfhe-ntt"), || {
-            plan.inv(black_box(&mut data));
+        let plan = tfhe_ntt::prime32::Plan::try_new(n, q as u32)?;
+        let mut data = residues::<u32>(q, n, 0);
+        return Some(if inverse {
+            (name, Box::new(move || plan.inv(black_box(&mut data))))
+        } else {
+            (name, Box::new(move || plan.fwd(black_box(&mut data))))
         });
     }
+    let plan = tfhe_ntt::prime64::Plan::try_new(n, q)?;
+    let mut data = residues::<u64>(q, n, 0);
+    Some(if inverse {
+        (name, Box::new(move || plan.inv(black_box(&mut data))))
+    } else {
+        (name, Box::new(move || plan.fwd(black_box(&mut data))))
+    })
 }
 
 fn kernels<W: Word>(report: &Report, bits: u32) {
@@ -159,10 +204,10 @@ fn main() {
     let report = Report {
         filter: filter.unwrap_or_default(),
     };
-    for bits in [30, 32] {
+    for bits in [30, 31, 32] {
         transforms::<u32>(&report, bits);
     }
-    for bits in [50, 61] {
+    for bits in [48, 49, 50, 61] {
         transforms::<u64>(&report, bits);
     }
     kernels::<u32>(&report, 32);

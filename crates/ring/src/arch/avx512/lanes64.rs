@@ -139,6 +139,12 @@ impl Ifma for Avx512<true> {
         fn sub_if_bit(self, a: __m512i, mask: __m512i, b: __m512i) -> __m512i {
             _mm512_mask_sub_epi64(a, _mm512_test_epi64_mask(a, mask), a, b)
         }
+        fn sub_unless_bit(self, a: __m512i, mask: __m512i, b: __m512i) -> __m512i {
+            _mm512_mask_sub_epi64(a, _mm512_testn_epi64_mask(a, mask), a, b)
+        }
+        fn add_if_bit(self, a: __m512i, mask: __m512i, b: __m512i) -> __m512i {
+            _mm512_mask_add_epi64(a, _mm512_test_epi64_mask(a, mask), a, b)
+        }
     }
 }
 

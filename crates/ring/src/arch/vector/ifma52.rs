@@ -8,15 +8,24 @@
 //! `T (2^52 - q)`.
 //!
 //! # Ranges
-//! Transforms, forward: values in `[0, 2^52)`, kept modulo 2^52: what is in the
-//! upper 12 bits does not matter, as neither a product nor bit 51 depends on
-//! it. Where x has bit 51, 2q is subtracted; as `2q < 2^51`, x is then below
-//! `2^52 - 2q`, so `x + r` and `x - r + 2q` are in `[0, 2^52)` again. Words enter
+//! Values of transforms are kept modulo 2^52: what is in the upper 12 bits does
+//! not matter, as neither a product nor bit 51 depends on it.
+//!
+//! Forward: values in `[0, 2^52)`. Where x has bit 51, 2q is subtracted; as
+//! `2q < 2^51`, x is then below `2^52 - 2q`, so `x + r` and
+//! `x - r + 2q = (2x + 2q) - (x + r)` are in `[0, 2^52)` again. Words enter
 //! below 2^51, or reduced below 3q, so that a canonical constant may be added.
-//! The greatest multiple of q up to `2^52 - q` is above `2^52 - 2q`: with it, a
-//! canonical minuend less x (below `2^52 - 2q` as before) is in `(0, 2^52)`. Inverse:
-//! values in `[0, 2q)`; the sum, below 4q, is brought to `[0, 2q)`, and
-//! `y - x + 2q` is in `(0, 4q)`.
+//! They leave by one more estimate: with `floor(2^52 / q)` for w' (w = 1, and
+//! 2^52 is no multiple of q) the rest is in `[0, 2q)`. The greatest multiple of
+//! q up to `2^52 - q` is above `2^52 - 2q`: with it, a canonical minuend less x
+//! (below `2^52 - 2q` as before) is in `(0, 2^52)`.
+//!
+//! Inverse: values in `[0, 2q)`, but those that will be subtracted in the next
+//! stage in `[-2q, 0)`, which costs nothing: then y - x is in `(0, 4q)`, and
+//! x + y in `[-2q, 2q)` is negative exactly where it has bit 51. There 2q is
+//! added, or elsewhere subtracted. A product starts from 0 or from -2q.
+//! Canonical x and y need no such care: x + y is in `[0, 2q)`, `y - x + q` in
+//! `(0, 2q)`.
 //!
 //! # Any word
 //! With `mu = floor(2^64 / q) < 2^52` (as `q > 2^12`) the estimate
@@ -48,7 +57,7 @@
 use crate::arch::vector::lanes::Ifma;
 use crate::arch::vector::pointwise::Pointwise;
 use crate::arch::vector::storage::InPlace;
-use crate::arch::vector::transform::Transform;
+use crate::arch::vector::transform::{Side, Transform};
 use crate::modulus::Modulus;
 
 /// A vector of factors: the factor and its companion.
@@ -64,6 +73,7 @@ pub struct Ifma52<L: Ifma> {
     isa: L,
     q: L::V,
     two_q: L::V,
+    minus_two_q: L::V,
     /// `2^52 - q`
     minus_q: L::V,
     /// `2^52 - 1` and its complement
@@ -74,7 +84,9 @@ pub struct Ifma52<L: Ifma> {
     from_half: L::V,
     /// The greatest multiple of q up to `2^52 - q`.
     multiple: L::V,
-    /// `floor(2^64 / q)`
+    two: L::V,
+    /// `floor(2^52 / q)` and `floor(2^64 / q)`
+    per_2_52: L::V,
     mu: L::V,
     /// `q^-1 mod 2^52`
     q_inverse: L::V,
@@ -101,12 +113,15 @@ impl<L: Ifma> Ifma52<L> {
             isa,
             q: isa.splat(q),
             two_q: isa.splat(2 * q),
+            minus_two_q: isa.splat((2 * q).wrapping_neg()),
             minus_q: isa.splat((1 << 52) - q),
             mask: isa.splat((1 << 52) - 1),
             above: isa.splat(u64::MAX << 52),
             half: isa.splat(1 << 51),
             from_half: isa.splat(u64::MAX << 51),
             multiple: isa.splat(((1 << 52) / q - 1) * q),
+            two: isa.splat(2),
+            per_2_52: isa.splat((1 << 52) / q),
             mu: isa.splat(((1u128 << 64) / u128::from(q)) as u64),
             q_inverse: isa.splat(inverse_mod_2_52(q)),
             powers: [
@@ -130,6 +145,14 @@ impl<L: Ifma> Ifma52<L> {
         let isa = self.isa;
         let quotient = isa.madd_high(self.isa.zero(), x, w.companion);
         isa.madd_low(isa.madd_low(acc, x, w.w), quotient, self.minus_q)
+    }
+
+    /// `x mod q` in `[0, 2q)` modulo 2^52, for x below 2^52 modulo 2^52.
+    #[inline(always)]
+    fn reduce_wrapped(self, x: L::V) -> L::V {
+        let isa = self.isa;
+        let quotient = isa.madd_high(isa.zero(), x, self.per_2_52);
+        isa.madd_low(x, quotient, self.minus_q)
     }
 
     /// `x mod q` in `[0, 3q)`, for any word x.
@@ -224,16 +247,15 @@ impl<L: Ifma> Transform for Ifma52<L> {
     fn forward(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let isa = self.isa;
         let x = isa.sub_if_bit(x, self.half, self.two_q);
-        let product = self.mul_wrapped(self.isa.zero(), y, w);
-        (
-            isa.add(x, product),
-            isa.sub(isa.add(x, self.two_q), product),
-        )
+        let sum = self.mul_wrapped(x, y, w);
+        // x - r + 2q as 2x + 2q less x + r: one instruction fewer.
+        let twice = isa.madd_low(self.two_q, x, self.two);
+        (sum, isa.sub(twice, sum))
     }
 
     #[inline(always)]
     fn leave(self, x: L::V) -> L::V {
-        self.correct(self.mul_lazy(x, self.powers[0]))
+        self.correct(self.isa.and(self.reduce_wrapped(x), self.mask))
     }
 
     #[inline(always)]
@@ -245,22 +267,43 @@ impl<L: Ifma> Transform for Ifma52<L> {
     }
 
     #[inline(always)]
-    fn inverse(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
+    fn to_left(self, x: L::V) -> L::V {
+        self.isa.sub(x, self.two_q)
+    }
+
+    #[inline(always)]
+    fn inverse(self, x: L::V, y: L::V, w: Self::F, side: Side) -> (L::V, L::V) {
         let isa = self.isa;
-        let sum = isa.sub_if_ge(isa.add(x, y), self.two_q);
-        let difference = isa.sub(isa.add(y, self.two_q), x);
-        (sum, self.mul_lazy(difference, w))
+        let (sum, difference) = (isa.add(x, y), isa.sub(y, x));
+        match side {
+            Side::Left => (
+                isa.sub_unless_bit(sum, self.half, self.two_q),
+                self.mul_wrapped(self.minus_two_q, difference, w),
+            ),
+            Side::Right => (
+                isa.add_if_bit(sum, self.half, self.two_q),
+                self.mul_wrapped(isa.zero(), difference, w),
+            ),
+        }
+    }
+
+    #[inline(always)]
+    fn inverse_canonical(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
+        let isa = self.isa;
+        let difference = isa.sub(isa.add(y, self.q), x);
+        (isa.add(x, y), self.mul_wrapped(isa.zero(), difference, w))
     }
 
     #[inline(always)]
     fn finish(self, x: L::V, y: L::V, w: [Self::F; 2]) -> (L::V, L::V) {
         let isa = self.isa;
-        let difference = isa.sub(isa.add(y, self.two_q), x);
+        let sum = isa.add(isa.add(x, y), self.two_q);
         (
-            self.correct(self.mul_lazy(isa.add(x, y), w[0])),
-            self.correct(self.mul_lazy(difference, w[1])),
+            self.correct(self.mul_lazy(sum, w[0])),
+            self.correct(self.mul_lazy(isa.sub(y, x), w[1])),
         )
     }
+
     #[inline(always)]
     fn finish_add(self, x: L::V, c: L::V) -> L::V {
         self.isa.sub_if_ge(self.isa.add(x, c), self.q)

@@ -169,6 +169,10 @@ pub trait Ifma: Lanes<u64> {
     fn shift_right_signed<const BITS: u32>(self, a: Self::V) -> Self::V;
     /// `a - b` where a has a bit of `mask`, else a.
     fn sub_if_bit(self, a: Self::V, mask: Self::V, b: Self::V) -> Self::V;
+    /// `a - b` where a has no bit of `mask`, else a.
+    fn sub_unless_bit(self, a: Self::V, mask: Self::V, b: Self::V) -> Self::V;
+    /// `a + b` where a has a bit of `mask`, else a.
+    fn add_if_bit(self, a: Self::V, mask: Self::V, b: Self::V) -> Self::V;
 }
 
 /// Indices into the concatenation of two vectors of L lanes for one result of

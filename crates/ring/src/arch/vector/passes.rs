@@ -2,7 +2,7 @@
 
 use crate::arch::vector::lanes::Lanes;
 use crate::arch::vector::storage::Storage;
-use crate::arch::vector::transform::{Block, Entry, Inner, Outer, Transform, V};
+use crate::arch::vector::transform::{Block, Entry, Inner, Outer, Side, Transform, V};
 use crate::twiddles::Twiddles;
 use crate::word::Word;
 
@@ -86,7 +86,7 @@ macro_rules! passes {
                 } else {
                     [$(isa.load(&parts[$k][i])),*]
                 };
-                let v = $forward_stages(t, window, v, (0, 0));
+                let v = $forward_stages(t, window, v);
                 $(isa.store(&mut parts[$k][i], v[$k]);)*
             }
         }
@@ -109,7 +109,7 @@ macro_rules! passes {
             let last = finish.as_ref().map(|finish| finish.factors);
             for i in 0..stride {
                 let v = [$(isa.load(&parts[$k][i])),*];
-                let v = $inverse_stages(t, window, v, (0, 0), last);
+                let v = $inverse_stages(t, window, v, last);
                 let Some(Finish { dst, add, .. }) = &mut finish else {
                     $(isa.store(&mut parts[$k][i], v[$k]);)*
                     continue;
@@ -130,75 +130,90 @@ macro_rules! passes {
 passes!(4, [0 1 2 3], forward_pass_2, forward_4, inverse_pass_2, inverse_4);
 passes!(8, [0 1 2 3 4 5 6 7], forward_pass_3, forward_8, inverse_pass_3, inverse_8);
 
-/// Defines the stages of a radix from those of half the radix. `(stage, i)`
-/// names the group in the window; `last` has the factors of the group of all
-/// values.
+passes!(16, [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
+    forward_pass_4, forward_16, inverse_pass_4, inverse_16);
+
+/// Defines the stages of a radix, outermost first: each group with its
+/// butterflies. All butterflies of a stage come before those of the next, so
+/// that many are under way at a time.
 macro_rules! stages {
-    ($radix:literal, $forward:ident, $half_forward:ident, $inverse:ident, $half_inverse:ident,
-     [$($a:ident)*], [$($b:ident)*]) => {
+    ($radix:literal, $forward:ident, $inverse:ident,
+     [$($stage:literal $(($group:literal $([$x:literal $y:literal])*))*;)*],
+     [$($inner:literal $(($inner_group:literal $([$a:literal $b:literal])*))*;)*],
+     [$([$c:literal $d:literal])*]) => {
         /// Forward.
         #[inline(always)]
         pub fn $forward<T: Transform>(
             t: T,
             window: &Window<'_, Inner<T>>,
-            [$($a,)* $($b),*]: [V<T>; $radix],
-            (stage, i): (u32, usize),
+            mut v: [V<T>; $radix],
         ) -> [V<T>; $radix] {
-            let w = t.broadcast(window.get(stage, i));
-            $(let ($a, $b) = t.forward($a, $b, w);)*
-            let [$($a),*] = $half_forward(t, window, [$($a),*], (stage + 1, 2 * i));
-            let [$($b),*] = $half_forward(t, window, [$($b),*], (stage + 1, 2 * i + 1));
-            [$($a,)* $($b),*]
+            $($(
+                let w = t.broadcast(window.get($stage, $group));
+                $((v[$x], v[$y]) = t.forward(v[$x], v[$y], w);)*
+            )*)*
+            v
         }
 
-        /// Inverse.
+        /// Inverse; `last` has the factors of the outermost stage if it is the last of all.
         #[inline(always)]
         pub fn $inverse<T: Transform>(
             t: T,
             window: &Window<'_, Inner<T>>,
-            [$($a,)* $($b),*]: [V<T>; $radix],
-            (stage, i): (u32, usize),
+            v: [V<T>; $radix],
             last: Option<[T::F; 2]>,
         ) -> [V<T>; $radix] {
-            let (left, right) = ((stage + 1, 2 * i + 1), (stage + 1, 2 * i));
-            let [$($a),*] = $half_inverse(t, window, [$($a),*], left, None);
-            let [$($b),*] = $half_inverse(t, window, [$($b),*], right, None);
-            if let Some(factors) = last {
-                $(let ($a, $b) = t.finish($a, $b, factors);)*
-                [$($a,)* $($b),*]
-            } else {
-                let w = t.broadcast(window.get(stage, i));
-                $(let ($a, $b) = t.inverse($a, $b, w);)*
-                [$($a,)* $($b),*]
+            // Of the innermost stage's pairs the first are left.
+            let mut v = v;
+            for pair in v.as_chunks_mut::<2>().0 {
+                pair[0] = t.to_left(pair[0]);
             }
+            $($(
+                let w = t.broadcast(window.get($inner, (1 << $inner) - 1 - $inner_group));
+                let side = if $inner_group % 2 == 0 { Side::Left } else { Side::Right };
+                $((v[$a], v[$b]) = t.inverse(v[$a], v[$b], w, side);)*
+            )*)*
+            if let Some(factors) = last {
+                $((v[$c], v[$d]) = t.finish(v[$c], v[$d], factors);)*
+            } else {
+                let w = t.broadcast(window.get(0, 0));
+                $((v[$c], v[$d]) = t.inverse(v[$c], v[$d], w, Side::Right);)*
+            }
+            v
         }
     };
 }
 
-stages!(4, forward_4, forward_2, inverse_4, inverse_2, [a0 a1], [b0 b1]);
-stages!(8, forward_8, forward_4, inverse_8, inverse_4, [a0 a1 a2 a3], [b0 b1 b2 b3]);
-stages!(16, forward_16, forward_8, inverse_16, inverse_8,
-    [a0 a1 a2 a3 a4 a5 a6 a7], [b0 b1 b2 b3 b4 b5 b6 b7]);
-
-/// One butterfly.
-#[inline(always)]
-fn forward_2<T: Transform>(
-    t: T,
-    window: &Window<'_, Inner<T>>,
-    [x, y]: [V<T>; 2],
-    (stage, i): (u32, usize),
-) -> [V<T>; 2] {
-    t.forward(x, y, t.broadcast(window.get(stage, i))).into()
-}
-
-/// One butterfly; never the last, as a pass has at least two stages.
-#[inline(always)]
-fn inverse_2<T: Transform>(
-    t: T,
-    window: &Window<'_, Inner<T>>,
-    [x, y]: [V<T>; 2],
-    (stage, i): (u32, usize),
-    _last: Option<[T::F; 2]>,
-) -> [V<T>; 2] {
-    t.inverse(x, y, t.broadcast(window.get(stage, i))).into()
-}
+stages!(4, forward_4, inverse_4,
+    [
+        0 (0 [0 2] [1 3]);
+        1 (0 [0 1]) (1 [2 3]);
+    ],
+    [
+        1 (0 [0 1]) (1 [2 3]);
+    ],
+    [[0 2] [1 3]]);
+stages!(8, forward_8, inverse_8,
+    [
+        0 (0 [0 4] [1 5] [2 6] [3 7]);
+        1 (0 [0 2] [1 3]) (1 [4 6] [5 7]);
+        2 (0 [0 1]) (1 [2 3]) (2 [4 5]) (3 [6 7]);
+    ],
+    [
+        2 (0 [0 1]) (1 [2 3]) (2 [4 5]) (3 [6 7]);
+        1 (0 [0 2] [1 3]) (1 [4 6] [5 7]);
+    ],
+    [[0 4] [1 5] [2 6] [3 7]]);
+stages!(16, forward_16, inverse_16,
+    [
+        0 (0 [0 8] [1 9] [2 10] [3 11] [4 12] [5 13] [6 14] [7 15]);
+        1 (0 [0 4] [1 5] [2 6] [3 7]) (1 [8 12] [9 13] [10 14] [11 15]);
+        2 (0 [0 2] [1 3]) (1 [4 6] [5 7]) (2 [8 10] [9 11]) (3 [12 14] [13 15]);
+        3 (0 [0 1]) (1 [2 3]) (2 [4 5]) (3 [6 7]) (4 [8 9]) (5 [10 11]) (6 [12 13]) (7 [14 15]);
+    ],
+    [
+        3 (0 [0 1]) (1 [2 3]) (2 [4 5]) (3 [6 7]) (4 [8 9]) (5 [10 11]) (6 [12 13]) (7 [14 15]);
+        2 (0 [0 2] [1 3]) (1 [4 6] [5 7]) (2 [8 10] [9 11]) (3 [12 14] [13 15]);
+        1 (0 [0 4] [1 5] [2 6] [3 7]) (1 [8 12] [9 13] [10 14] [11 15]);
+    ],
+    [[0 8] [1 9] [2 10] [3 11] [4 12] [5 13] [6 14] [7 15]]);

@@ -1,9 +1,11 @@
 //! The tails of an NTT: neighbouring vectors, all remaining stages.
 
+use std::sync::atomic::{Ordering, compiler_fence};
+
 use crate::arch::vector::lanes::Lanes;
 use crate::arch::vector::passes::{Window, forward_4, forward_16, inverse_4, inverse_16};
 use crate::arch::vector::storage::Storage;
-use crate::arch::vector::transform::{Exit, Inner, Set, Transform, V, W, block_of};
+use crate::arch::vector::transform::{Exit, Inner, Set, Side, Transform, V, W, block_of};
 use crate::twiddles::Twiddles;
 use crate::word::Word;
 
@@ -41,6 +43,10 @@ impl<'a, W: Word> Within<'a, W> {
 }
 
 /// Defines the tails over some vectors: the stages between vectors, then those within.
+///
+/// The compiler moves arithmetic below later checks of bounds, but not the
+/// loads. The inverse has its checks first, so that loads stay where they are
+/// used; the forward tail gains from having some in between.
 macro_rules! tails {
     ($count:literal, $forward:ident, $stages:ident, $inverse:ident, $stages_inverse:ident,
      [$(($k:literal $a:literal $b:literal))*]) => {
@@ -57,24 +63,37 @@ macro_rules! tails {
             let j = dst.len() / ($count * lanes) + c;
             let block = block_of::<T>(T::S::places(dst, scratch).0, c, 0);
             let v = [$(isa.load(&block[$a]), isa.load(&block[$b])),*];
-            let v = $stages(t, &Window::new(twiddles, j), v, (0, 0));
+            let v = $stages(t, &Window::new(twiddles, j), v);
             let within = Within::new::<$count, { 2 * $count }, { 4 * $count }, { 8 * $count }>(
                 twiddles,
                 j,
                 Set::<T>::LOG_LANES,
             );
+            let v = [$((v[$a], v[$b])),*];
+            let v = [$(forward_within::<T, 1>(t, &within, v[$k], $k)),*];
+            let v = [$(forward_within::<T, 2>(t, &within, v[$k], $k)),*];
+            let v = if Set::<T>::LOG_LANES > 2 {
+                [$(forward_within::<T, 3>(t, &within, v[$k], $k)),*]
+            } else {
+                v
+            };
+            let v = if Set::<T>::LOG_LANES > 3 {
+                [$(forward_within::<T, 4>(t, &within, v[$k], $k)),*]
+            } else {
+                v
+            };
             let words = c * $count * lanes..(c + 1) * $count * lanes;
             let pairs = &mut T::S::outer_mut(&mut dst[words.clone()]).as_chunks_mut::<2>().0[..$count / 2];
             match exit {
                 Exit::Canonical => {$({
-                    let (x, y) = forward_pair(t, &within, v[$a], v[$b], $k);
+                    let (x, y) = T::S::pair(isa, v[$k].0, v[$k].1);
                     T::S::write_paired(isa, &mut pairs[$k], (t.leave(x), t.leave(y)));
                 })*}
                 Exit::SubMul(minuend, c) => {
                     let c = t.broadcast(*c);
                     let minuends = &T::S::outer(&minuend[words]).as_chunks::<2>().0[..$count / 2];
                     $({
-                        let (x, y) = forward_pair(t, &within, v[$a], v[$b], $k);
+                        let (x, y) = T::S::pair(isa, v[$k].0, v[$k].1);
                         let (a, b) = T::S::read_paired(isa, &minuends[$k]);
                         let pair = (t.leave_sub_mul(x, a, c), t.leave_sub_mul(y, b, c));
                         T::S::write_paired(isa, &mut pairs[$k], pair);
@@ -98,15 +117,24 @@ macro_rules! tails {
                 r,
                 Set::<T>::LOG_LANES,
             );
+            let window = Window::new(twiddles, r);
+            let _ = block_of::<T>(T::S::places(dst, scratch).0, c, 0);
             let words = c * $count * lanes..(c + 1) * $count * lanes;
             let src = &src.unwrap_or(dst)[words];
             let pairs = &T::S::outer(src).as_chunks::<2>().0[..$count / 2];
-            let v = [$({
-                let (x, y) = T::S::read_neighbours(isa, &pairs[$k]);
-                inverse_pair(t, &within, x, y, $count / 2 - 1 - $k)
-            }),*];
+            let v = [$(T::S::read_neighbours(isa, &pairs[$k])),*];
+            let v = match Set::<T>::LOG_LANES {
+                2 => v,
+                3 => [$(inverse_within::<T, 3>(t, &within, v[$k], $count / 2 - 1 - $k)),*],
+                _ => {
+                    let v = [$(inverse_within::<T, 4>(t, &within, v[$k], $count / 2 - 1 - $k)),*];
+                    [$(inverse_within::<T, 3>(t, &within, v[$k], $count / 2 - 1 - $k)),*]
+                }
+            };
+            let v = [$(inverse_within::<T, 2>(t, &within, v[$k], $count / 2 - 1 - $k)),*];
+            let v = [$(inverse_within::<T, 1>(t, &within, v[$k], $count / 2 - 1 - $k)),*];
             let v = [$(v[$k].0, v[$k].1),*];
-            let v = $stages_inverse(t, &Window::new(twiddles, r), v, (0, 0), None);
+            let v = $stages_inverse(t, &window, v, None);
             let block = block_of::<T>(T::S::places(dst, scratch).0, c, 0);
             $(
                 isa.store(&mut block[$a], v[$a]);
@@ -119,50 +147,6 @@ macro_rules! tails {
 tails!(4, forward_tail_2, forward_4, inverse_tail_2, inverse_4, [(0 0 1) (1 2 3)]);
 tails!(16, forward_tail_4, forward_16, inverse_tail_4, inverse_16,
     [(0 0 1) (1 2 3) (2 4 5) (3 6 7) (4 8 9) (5 10 11) (6 12 13) (7 14 15)]);
-
-/// The stages within the vectors of the tail's pair j; the result is paired.
-#[inline(always)]
-fn forward_pair<T: Transform>(
-    t: T,
-    within: &Within<'_, Inner<T>>,
-    x: V<T>,
-    y: V<T>,
-    j: usize,
-) -> (V<T>, V<T>) {
-    let v = forward_within::<T, 1>(t, within, (x, y), j);
-    let v = forward_within::<T, 2>(t, within, v, j);
-    let v = match Set::<T>::LOG_LANES {
-        2 => v,
-        3 => forward_within::<T, 3>(t, within, v, j),
-        _ => {
-            let v = forward_within::<T, 3>(t, within, v, j);
-            forward_within::<T, 4>(t, within, v, j)
-        }
-    };
-    T::S::pair(t.isa(), v.0, v.1)
-}
-
-/// The inverse of [`forward_pair`], from neighbours in reverse order; the pairs
-/// are numbered backwards.
-#[inline(always)]
-fn inverse_pair<T: Transform>(
-    t: T,
-    within: &Within<'_, Inner<T>>,
-    x: V<T>,
-    y: V<T>,
-    r: usize,
-) -> (V<T>, V<T>) {
-    let v = match Set::<T>::LOG_LANES {
-        2 => (x, y),
-        3 => inverse_within::<T, 3>(t, within, (x, y), r),
-        _ => {
-            let v = inverse_within::<T, 4>(t, within, (x, y), r);
-            inverse_within::<T, 3>(t, within, v, r)
-        }
-    };
-    let v = inverse_within::<T, 2>(t, within, v, r);
-    inverse_within::<T, 1>(t, within, v, r)
-}
 
 /// Stage S within the vectors of the tail's pair j.
 #[inline(always)]
@@ -184,7 +168,15 @@ fn inverse_within<T: Transform, const S: u32>(
     (x, y): (V<T>, V<T>),
     r: usize,
 ) -> (V<T>, V<T>) {
-    let (x, y) = t.inverse(x, y, t.repeat::<S>(within.stages[S as usize - 1], r));
+    let w = t.repeat::<S>(within.stages[S as usize - 1], r);
+    let (x, y) = if S == Set::<T>::LOG_LANES {
+        t.inverse_canonical(x, y, w)
+    } else {
+        t.inverse(t.to_left(x), y, w, Side::Right)
+    };
     let (later, earlier) = t.isa().deinterleave(x, y);
+    // There is no store in between, so that the compiler would load all
+    // twiddles first, and spill them.
+    compiler_fence(Ordering::SeqCst);
     (earlier, later)
 }

@@ -1,8 +1,8 @@
 //! The order in which an NTT's butterflies are computed.
 //!
 //! The stages are those of [`crate::arch::scalar::ntt`]. Several consecutive
-//! stages form a *pass*, in which 4 or 8 vectors, a stride apart, are read once,
-//! taken through 2 or 3 stages in registers and written once. The last pass (the
+//! stages form a *pass*, in which 4 to 16 vectors, a stride apart, are read once,
+//! taken through 2 to 4 stages in registers and written once. The last pass (the
 //! *tail*) takes 2^`LOG_TAIL` neighbouring vectors through all remaining
 //! stages, those within vectors included.
 //!
@@ -39,7 +39,8 @@
 
 use crate::arch::vector::lanes::Lanes;
 use crate::arch::vector::passes::{
-    Finish, Window, forward_pass_2, forward_pass_3, inverse_pass_2, inverse_pass_3,
+    Finish, Window, forward_pass_2, forward_pass_3, forward_pass_4, inverse_pass_2, inverse_pass_3,
+    inverse_pass_4,
 };
 use crate::arch::vector::storage::{InnerBlock, Storage, Vector};
 use crate::arch::vector::tails::{forward_tail_2, forward_tail_4, inverse_tail_2, inverse_tail_4};
@@ -59,6 +60,16 @@ pub type Block<T> = InnerBlock<<T as Transform>::S>;
 pub type Outer<T> = <<T as Transform>::S as Storage>::Outer;
 /// The instruction set.
 pub type Set<T> = <<T as Transform>::S as Storage>::L;
+
+/// What a value of an inverse transform is to its partner in the next stage, if
+/// that is known and its range may depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The one that is subtracted.
+    Left,
+    /// The other; also values that go to memory.
+    Right,
+}
 
 /// Butterflies modulo one prime, with a range of values of their own.
 pub trait Transform: Copy + Send + Sync + 'static {
@@ -90,9 +101,19 @@ pub trait Transform: Copy + Send + Sync + 'static {
     /// `(minuend - x) c`, canonical, from the forward range; the minuend is canonical.
     fn leave_sub_mul(self, x: V<Self>, minuend: V<Self>, c: Self::F) -> V<Self>;
 
-    /// `(x + y, (y - x) w)`, in the inverse range, which canonical values are in.
-    fn inverse(self, x: V<Self>, y: V<Self>, w: Self::F) -> (V<Self>, V<Self>);
-    /// `((x + y) w0, (y - x) w1)`, canonical.
+    /// From the inverse range to that of left partners.
+    #[inline(always)]
+    fn to_left(self, x: V<Self>) -> V<Self> {
+        x
+    }
+    /// `(x + y, (y - x) w)` in the range of the side; x is a left partner.
+    fn inverse(self, x: V<Self>, y: V<Self>, w: Self::F, side: Side) -> (V<Self>, V<Self>);
+    /// `(x + y, (y - x) w)` in the inverse range, for x and y canonical.
+    #[inline(always)]
+    fn inverse_canonical(self, x: V<Self>, y: V<Self>, w: Self::F) -> (V<Self>, V<Self>) {
+        self.inverse(self.to_left(x), y, w, Side::Right)
+    }
+    /// `((x + y) w0, (y - x) w1)`, canonical; x is a left partner.
     fn finish(self, x: V<Self>, y: V<Self>, w: [Self::F; 2]) -> (V<Self>, V<Self>);
     /// `x + c`, all canonical.
     fn finish_add(self, x: V<Self>, c: V<Self>) -> V<Self>;
@@ -111,7 +132,10 @@ struct Pass {
     log_tails: u32,
 }
 
-/// The passes before the tail: as few as possible, of 2 or 3 stages each.
+/// The passes before the tail: as few as possible, of 2 or 3 stages each. Where
+/// a single stage would be left over, the innermost pass takes 4 stages if 16
+/// vectors fit the registers; an outer one should not, as lines so many and so
+/// far apart compete for the places of one line in the cache.
 struct Plan {
     passes: [Pass; 6],
     count: usize,
@@ -119,21 +143,30 @@ struct Plan {
 
 impl Plan {
     #[inline(always)]
-    fn new(stages: u32) -> Self {
-        let count = stages.div_ceil(3);
+    fn new<T: Transform>(stages: u32) -> Self {
+        let four = has_radix_16::<T>() && stages % 3 == 1;
+        let threes = if four { stages - 4 } else { stages };
+        let count = threes.div_ceil(3);
         let mut passes = [Pass::default(); 6];
         let mut stages_before = 0;
         for (pass, left) in passes.iter_mut().zip((1..=count).rev()) {
             *pass = Pass {
-                log_radix: (stages - stages_before).div_ceil(left),
+                log_radix: (threes - stages_before).div_ceil(left),
                 stages_before,
                 log_tails: stages - stages_before,
             };
             stages_before += pass.log_radix;
         }
+        if four {
+            passes[count as usize] = Pass {
+                log_radix: 4,
+                stages_before,
+                log_tails: 4,
+            };
+        }
         Self {
             passes,
-            count: count as usize,
+            count: count as usize + usize::from(four),
         }
     }
 
@@ -181,7 +214,7 @@ pub struct Forward<'a, T: Transform> {
 pub fn forward<T: Transform>(t: T, call: Forward<'_, T>) {
     let (dst, scratch, twiddles) = (call.dst, call.scratch, call.twiddles);
     let log_tails = dst.len().ilog2() - Set::<T>::LOG_LANES - Set::<T>::LOG_TAIL;
-    let plan = Plan::new(log_tails);
+    let plan = Plan::new::<T>(log_tails);
     let (first, others) = plan.passes();
     let (blocks, outer) = T::S::places(dst, scratch);
     let entry = Entry {
@@ -220,6 +253,7 @@ fn forward_pass<T: Transform>(
     let block = block_of::<T>(blocks, c, pass.log_tails);
     match pass.log_radix {
         2 => forward_pass_2(t, &window, block, entry),
+        4 if has_radix_16::<T>() => forward_pass_4(t, &window, block, entry),
         _ => forward_pass_3(t, &window, block, entry),
     }
 }
@@ -246,7 +280,7 @@ pub struct Inverse<'a, T: Transform> {
 pub fn inverse<T: Transform>(t: T, call: Inverse<'_, T>) {
     let (dst, scratch, twiddles) = (call.dst, call.scratch, call.twiddles);
     let log_tails = dst.len().ilog2() - Set::<T>::LOG_LANES - Set::<T>::LOG_TAIL;
-    let plan = Plan::new(log_tails);
+    let plan = Plan::new::<T>(log_tails);
     let (first, others) = plan.passes();
     for c in 0..1usize << log_tails {
         match Set::<T>::LOG_TAIL {
@@ -284,8 +318,14 @@ fn inverse_pass<T: Transform>(
     let block = block_of::<T>(blocks, c, pass.log_tails);
     match pass.log_radix {
         2 => inverse_pass_2(t, &window, block, finish),
+        4 if has_radix_16::<T>() => inverse_pass_4(t, &window, block, finish),
         _ => inverse_pass_3(t, &window, block, finish),
     }
+}
+
+/// Whether passes may hold 16 vectors in registers, as tails do.
+const fn has_radix_16<T: Transform>() -> bool {
+    Set::<T>::LOG_TAIL == 4
 }
 
 /// The block of 2^`log_tails` tails that tail c is in.
