@@ -8,7 +8,8 @@ import (
 // The words of the native placement. Lattigo takes as long for a prime of 30 bits as for one
 // of 60, so few large primes suit it. A product is rescaled at once, while at least
 // nativeLeastScale bits remain of its scale: what follows, usually rotations, then works on
-// fewer limbs. Plain operands are encoded so that a product returns to nativeScale bits.
+// fewer limbs. Two special primes were faster than one or three. Plain operands are encoded
+// so that a product returns to nativeScale bits.
 const (
 	nativeWord       = 60
 	nativeMiddle     = 40
@@ -33,7 +34,7 @@ func replace(p *program) (*program, error) {
 	set := parameterSet{
 		LogN:        p.Parameters.LogN,
 		DataBits:    []int{nativeWord, nativeMiddle, nativeWord},
-		SpecialBits: []int{nativeWord + 1},
+		SpecialBits: []int{nativeWord, nativeWord},
 	}
 	q, special, err := set.chain()
 	if err != nil {
@@ -52,7 +53,7 @@ func replace(p *program) (*program, error) {
 	}
 	native := *p
 	native.Parameters.Moduli, native.Parameters.Special = q, special
-	native.Parameters.Digit = 1
+	native.Parameters.Digit = len(special)
 	native.Parameters.ScaleBits = nativeScale
 	native.Nodes = fuse(r.nodes)
 	return &native, nil
