@@ -91,14 +91,7 @@ impl Machine {
     /// The least time for some work.
     #[must_use]
     pub fn bound(&self, work: &Work) -> Bound {
-        let bytes = work.bytes_read + work.bytes_written;
-        let fits = |level: &&Bandwidth| bytes <= level.bytes as f64;
-        let level = self.bandwidth.iter().find(fits).or(self.bandwidth.last());
-        let memory_seconds = level.map_or(0.0, |level| {
-            // Whatever is written is taken for a copy, as far as as much is read.
-            let copied = work.bytes_written.min(work.bytes_read);
-            (bytes - 2.0 * copied) / level.read + 2.0 * copied / level.copy
-        });
+        let memory_seconds = self.memory_seconds(work);
         let busy = |count: f64, rate: f64| if count > 0.0 { count / rate } else { 0.0 };
         let multiplier_seconds = busy(work.ifma, self.ifma)
             + busy(work.vector32, self.vector32)
@@ -108,6 +101,29 @@ impl Machine {
             memory_seconds,
             multiplier_seconds,
         }
+    }
+}
+
+impl Machine {
+    /// The least time to move the bytes of some work: as many of them as fit a
+    /// size move at that size's bandwidth, as if each cache kept what it can.
+    fn memory_seconds(&self, work: &Work) -> f64 {
+        let bytes = work.bytes_read + work.bytes_written;
+        // Whatever is written is taken for a copy, as far as as much is read.
+        let copied = 2.0 * work.bytes_written.min(work.bytes_read) / bytes.max(1.0);
+        let (mut moved, mut seconds) = (0.0, 0.0);
+        for (index, level) in self.bandwidth.iter().enumerate() {
+            let last = index + 1 == self.bandwidth.len();
+            let until = if last {
+                bytes
+            } else {
+                bytes.min(level.bytes as f64)
+            };
+            let part = (until - moved).max(0.0);
+            seconds += part * ((1.0 - copied) / level.read + copied / level.copy);
+            moved += part;
+        }
+        seconds
     }
 }
 
@@ -199,7 +215,9 @@ mod tests {
         let bound = machine.bound(&work);
         assert_eq!(bound.memory_seconds, 400.0 / 200.0 + 400.0 / 100.0);
         assert_eq!((bound.multiplier_seconds, bound.seconds), (2.0, 6.0));
-        work.bytes_read = 1e6;
-        assert!(machine.bound(&work).memory_seconds > 1e6 / 21.0);
+        // Beyond the first size at the bandwidth of the second.
+        work.bytes_read = 10_000.0;
+        work.bytes_written = 0.0;
+        assert_eq!(machine.bound(&work).memory_seconds, 5.0 + 9000.0 / 20.0);
     }
 }
