@@ -25,6 +25,8 @@ pub mod lanes;
 pub mod lazy32;
 pub mod passes;
 pub mod pointwise;
+#[cfg(test)]
+mod ranges;
 pub mod shoup64;
 pub mod storage;
 pub mod tails;
