@@ -1,7 +1,7 @@
 //! Kernels that treat every index alike, and automorphisms: against division
 //! of 128-bit integers and the definition.
 
-use cyclotron_ring::{LimbBuf, Pair, Word};
+use cyclotron_ring::{LimbBuf, Pair, Ring, STRIP_WORDS, Word};
 
 use super::Subject;
 use crate::{add_mod, mul_mod, reversed};
@@ -10,9 +10,11 @@ use crate::{add_mod, mul_mod, reversed};
 pub fn agree<W: Word>(subject: &mut Subject<W>) {
     additive(subject);
     multiplicative(subject);
+    signed_integers(subject);
     inner_product(subject);
     base_conversion(subject);
     automorphisms(subject);
+    strips(subject);
 }
 
 fn additive<W: Word>(subject: &mut Subject<W>) {
@@ -54,6 +56,43 @@ fn multiplicative<W: Word>(subject: &mut Subject<W>) {
         "mac",
         |r, m, d| r.mac(m, d, &acc, &a, &b),
         |i| add_mod(product(i), acc[i].to_u64(), q),
+    );
+    subject.check(
+        "msub",
+        |r, m, d| r.msub(m, d, &acc, &a, &b),
+        |i| add_mod(q - product(i), acc[i].to_u64(), q),
+    );
+}
+
+/// Small ones, as secrets and errors have, up to the prime, and any.
+fn signed_integers<W: Word>(subject: &mut Subject<W>) {
+    let (n, q) = (subject.n(), subject.q());
+    let edges = [0, 1, q - 1, q, q + 1, 1 << 62, 1 << 63].map(|x| x as i64);
+    let largest = [i64::from(i8::MAX), q as i64, i64::MAX][subject.below(3)];
+    let signed: Vec<i64> = (0..n)
+        .map(|_| {
+            let x = match edges.get(subject.below(4 * edges.len())) {
+                Some(&edge) if edge.unsigned_abs() <= largest as u64 => edge,
+                _ => (subject.random.below(largest as u64)) as i64,
+            };
+            if subject.below(2) == 0 {
+                x
+            } else {
+                x.wrapping_neg()
+            }
+        })
+        .collect();
+    let residue = |x: i64| i128::from(x).rem_euclid(i128::from(q)) as u64;
+    subject.check(
+        "reduce_signed",
+        |r, m, d| r.reduce_signed(m, d, &signed),
+        |i| residue(signed[i]),
+    );
+    let bytes: Vec<i8> = signed.iter().map(|&x| x as i8).collect();
+    subject.check(
+        "reduce_signed of bytes",
+        |r, m, d| r.reduce_signed(m, d, &bytes),
+        |i| residue(bytes[i].into()),
     );
 }
 
@@ -160,4 +199,46 @@ fn automorphisms<W: Word>(subject: &mut Subject<W>) {
         |r, m, d| r.aut_coeff(m, k as u32, d, &src),
         |i| moved[i],
     );
+}
+
+/// An operation on up to three limbs of canonical words, or the same strip of each.
+type Strip<W> = (&'static str, fn(&Ring<W>, usize, &mut [W], [&[W]; 3], u64));
+
+/// A strip of a result is the result on strips.
+fn strips<W: Word>(subject: &mut Subject<W>) {
+    let units = subject.n() / STRIP_WORDS;
+    if units < 2 {
+        return;
+    }
+    let first = subject.below(units);
+    let last = first + 1 + subject.below(units - first);
+    let strip = first * STRIP_WORDS..last * STRIP_WORDS;
+    let limbs = [subject.residues(), subject.residues(), subject.residues()];
+    let (whole, c) = (limbs.each_ref().map(|limb| &limb[..]), subject.constant());
+    let parts = whole.map(|limb| &limb[strip.clone()]);
+    let operations: [Strip<W>; 10] = [
+        ("add", |r, m, d, [x, y, _], _| r.add(m, d, x, y)),
+        ("sub", |r, m, d, [x, y, _], _| r.sub(m, d, x, y)),
+        ("neg", |r, m, d, [x, _, _], _| r.neg(m, d, x)),
+        ("mul", |r, m, d, [x, y, _], _| r.mul(m, d, x, y)),
+        ("add_c", |r, m, d, [x, _, _], c| r.add_c(m, d, x, c)),
+        ("mul_c", |r, m, d, [x, _, _], c| r.mul_c(m, d, x, c)),
+        ("mac", |r, m, d, [x, y, z], _| r.mac(m, d, x, y, z)),
+        ("msub", |r, m, d, [x, y, z], _| r.msub(m, d, x, y, z)),
+        ("sub_mul_c", |r, m, d, [x, y, _], c| {
+            r.sub_mul_c(m, d, x, y, c);
+        }),
+        ("dot", |r, m, d, [x, y, z], _| {
+            r.dot(m, d, &[(x, y), (y, z)]);
+        }),
+    ];
+    for ring in &subject.rings {
+        for (name, operation) in operations {
+            let mut expected = LimbBuf::zeroed(ring.n());
+            operation(&subject.definition, subject.m, &mut expected, whole, c);
+            let mut dst = LimbBuf::zeroed(strip.len());
+            operation(ring, subject.m, &mut dst, parts, c);
+            subject.same(name, ring, &dst, &expected[strip.clone()]);
+        }
+    }
 }
