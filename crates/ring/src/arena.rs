@@ -11,8 +11,8 @@
 //! different limbs, which kernels read together, then lie in different cache
 //! sets.
 //!
-//! Everything else (other sizes, other systems, an interpreter) takes the
-//! general allocator.
+//! Everything else (other sizes, other systems, an interpreter, a sanitizer
+//! that watches the ends of allocations) takes the general allocator.
 
 use std::ptr::NonNull;
 
@@ -33,7 +33,7 @@ pub struct Lines {
 /// What the lines go back to.
 enum Source {
     General,
-    #[cfg(all(target_os = "linux", not(miri)))]
+    #[cfg(all(target_os = "linux", not(any(miri, sanitized))))]
     Slab(slabs::Class),
 }
 
@@ -53,7 +53,7 @@ impl Lines {
     /// At least `bytes` bytes that hold anything: whatever a freed limb left.
     pub fn unspecified(bytes: usize) -> Self {
         let count = bytes.div_ceil(LINE_BYTES);
-        #[cfg(all(target_os = "linux", not(miri)))]
+        #[cfg(all(target_os = "linux", not(any(miri, sanitized))))]
         if let Some((class, first)) = slabs::take(count * LINE_BYTES) {
             return Self {
                 first,
@@ -102,13 +102,13 @@ impl Drop for Lines {
                 // SAFETY: the pointer and length are those of a leaked box, given back once.
                 drop(unsafe { Box::from_raw(lines) });
             }
-            #[cfg(all(target_os = "linux", not(miri)))]
+            #[cfg(all(target_os = "linux", not(any(miri, sanitized))))]
             Source::Slab(class) => slabs::give_back(class, self.first),
         }
     }
 }
 
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(target_os = "linux", not(any(miri, sanitized))))]
 mod slabs {
     use std::collections::BTreeMap;
     use std::ptr::NonNull;

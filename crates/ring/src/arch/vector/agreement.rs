@@ -13,7 +13,8 @@ use crate::primes::{nearest_prime, ntt_primes};
 use crate::sampler::uniform;
 use crate::word::Word;
 
-const LOG_N: u32 = 10;
+/// An interpreter takes the least degree of 256-bit vectors, to finish.
+const LOG_N: u32 = if cfg!(miri) { 7 } else { 10 };
 const N: usize = 1 << LOG_N;
 
 /// Words below `bound` with the edges sprinkled in.
@@ -120,6 +121,17 @@ fn moduli(bits: &[u32]) -> Vec<Modulus> {
         .iter()
         .flat_map(|&bits| ntt_primes(1 << bits, step, 2))
         .collect();
+    if cfg!(miri) {
+        // The largest of two sizes.
+        return primes
+            .into_iter()
+            .rev()
+            .skip(1)
+            .step_by(4)
+            .take(2)
+            .map(Modulus::new)
+            .collect();
+    }
     primes.extend(nearest_prime(0.0, step, 1 << 32, &[]));
     primes.into_iter().map(Modulus::new).collect()
 }
