@@ -5,7 +5,7 @@ BIN := .venv/bin
 DEV := $(BIN)/.dev-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-paths test-python test-slow miri sanitize check fmt lint types bench clean
+.PHONY: help setup demo test test-rust test-paths test-counts test-python test-slow counts mutants miri sanitize check fmt lint types bench clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,17 +52,29 @@ test-paths: $(DEV) ## Run the tests of `ring` on each SIMD path alone
 test-python: setup
 	$(BIN)/python -m pytest -q tests/python
 
+test-counts: $(DEV) ## Compare the instructions of the kernels with the recorded counts
+	$(BIN)/python tools/count_instructions.py
+
+counts: $(DEV) ## Record the present counts
+	$(BIN)/python tools/count_instructions.py --write
+
+mutants: $(DEV) ## Break the kernels on purpose: the tests must notice
+	$(BIN)/python tools/mutate_kernels.py
+
 test-slow: ## Run all tests on each SIMD path, with 10^9 cases of the laws (an hour)
 	@for path in $(SIMD_PATHS); do \
 		CYCLOTRON_SIMD=$$path CYCLOTRON_LAW_CASES=1000000000 $(MAKE) test-rust test-python || exit 1; \
 	done
 
 # Nightly Rust: rustup toolchain install nightly --component miri,rust-src
-miri: ## Interpret the scalar code of `ring`, looking for undefined behaviour
-	cargo +nightly miri test -p cyclotron-ring --lib --target-dir target/miri
+MIRI := cargo +nightly miri test -p cyclotron-ring --lib --target-dir target/miri --
+
+miri: ## Interpret the scalar and AVX2 code of `ring`, looking for undefined behaviour
+	$(MIRI) arch:: limb_buf modulus residues ring:: simd
+	RUSTFLAGS=-Ctarget-feature=+avx2 $(MIRI) arch::
 
 sanitize: ## Run the tests of `ring` and `runtime` with the address sanitizer
-	RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p cyclotron-ring -p cyclotron-runtime \
+	RUSTFLAGS="-Zsanitizer=address --cfg sanitized" cargo +nightly test -p cyclotron-ring -p cyclotron-runtime \
 		--lib --tests --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize
 
 check: setup ## Format, lints, types
