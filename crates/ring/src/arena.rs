@@ -124,7 +124,7 @@ mod slabs {
     const CLASSES: usize = (LOG_SLOT_MAX - LOG_SLOT_MIN + 1) as usize;
 
     /// Entirely free slabs that a class keeps.
-    const SPARE_SLABS: usize = 8;
+    const SPARE_SLABS: usize = 32;
 
     /// Slots of one size: limbs of 2^(16 + class) bytes.
     #[derive(Clone, Copy)]

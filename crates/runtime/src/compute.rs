@@ -37,6 +37,9 @@ pub(crate) fn compute<W: Word>(
                 None => NttExit::Canonical,
             };
             ring.ntt_with(*modulus, results[0], sources[0], entry, exit);
+            if let Some(addend) = sources.get(2) {
+                add_to(ring, *modulus, results[0], addend, scratch);
+            }
         }
         Work::Convert { moduli, matrix } => ring.bconv(moduli, results, sources, matrix),
         Work::Strips { ops, own } => {
@@ -52,6 +55,25 @@ pub(crate) fn compute<W: Word>(
                 start = end;
             }
         }
+    }
+}
+
+/// `limb += addend`, in the cache where the limb has just been written.
+fn add_to<W: Word>(
+    ring: &Ring<W>,
+    modulus: usize,
+    limb: &mut [W],
+    addend: &[W],
+    scratch: &mut LimbBuf<W>,
+) {
+    let strip = STRIP_WORDS.0.min(limb.len());
+    if scratch.len() < strip {
+        *scratch = LimbBuf::unspecified(strip);
+    }
+    let sum = &mut scratch[..strip];
+    for (limb, addend) in limb.chunks_mut(strip).zip(addend.chunks(strip)) {
+        ring.add(modulus, sum, limb, addend);
+        limb.copy_from_slice(sum);
     }
 }
 

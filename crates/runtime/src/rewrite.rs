@@ -5,15 +5,18 @@
 //! A plan therefore joins instructions, without changing a result:
 //!
 //! - *Transforms* take along the constants around them: `INTT, MULC, ADDC` is
-//!   one inverse transform, `ADDC, NTT` and `NTT, SUBMULC` one forward
+//!   one inverse transform, `ADDC, NTT` and `NTT, SUBMULC, ADD` one forward
 //!   transform. `MULC` by 1, which only reduces, is left to the transform,
 //!   which reads any words.
 //! - *Strips*: neighbouring instructions that treat every index alike and
 //!   share operands are executed together, a strip of indices at a time.
 //!   What they read together is read once from memory, and what only they
 //!   read is never written to it.
-//! - *Base conversions* are cut into groups of destinations, each computed just
-//!   before its first reader.
+//! - *Base conversions* are cut into groups of destinations.
+//!
+//! Pieces are then put in an order: a base conversion comes just before its
+//! first reader, and transforms modulo the same prime, whose tables are as large
+//! as limbs, follow each other if little else has to come first.
 //!
 //! An intermediate disappears only if nothing else reads it and the procedure
 //! does not return it. A run of neighbours is always a legal unit: whatever
@@ -48,8 +51,8 @@ pub(crate) enum Work {
     Permute(Operation),
     /// `intt(source) mul + add`.
     Inverse { modulus: usize, mul: u64, add: u64 },
-    /// `ntt(source + add)`, or `(minuend - ntt(source + add)) c` for sources
-    /// `[source, minuend]` and `exit = c`.
+    /// `ntt(source + add)`; with `exit = c` `(minuend - ntt(source + add)) c`,
+    /// and plus an addend if there is one. Sources: `[source, minuend, addend]`.
     Forward {
         modulus: usize,
         add: u64,
@@ -150,7 +153,7 @@ pub(crate) fn rewrite(procedure: &Procedure, constants: &[u64], shape: Shape) ->
     };
     rewriting.join_transforms();
     let pieces = rewriting.pieces(shape);
-    join_strips(&rewriting.uses, sink_conversions(procedure, pieces))
+    join_strips(&rewriting.uses, order(procedure.types.len(), pieces))
 }
 
 struct Rewriting<'a> {
@@ -242,6 +245,11 @@ impl Rewriting<'_> {
             (result, insts, place) = (after.dst, insts + 1, at);
             exit = Some(self.constant(&after));
             self.absorbed[at] = true;
+            if let Some((at, after)) = self.next(result, Op::Add, m) {
+                sources.push(after.a ^ after.b ^ result);
+                (result, insts, place) = (after.dst, insts + 1, at);
+                self.absorbed[at] = true;
+            }
         }
         self.absorbed[index] = true;
         let modulus = usize::from(m);
@@ -338,41 +346,90 @@ fn strip(operation: Operation, sources: usize) -> Work {
     }
 }
 
-/// Moves base conversions down, each to just before the first piece that reads
-/// one of its results.
-fn sink_conversions(procedure: &Procedure, pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut waiting: Vec<Option<Piece>> = Vec::new();
-    let mut place: Vec<Option<usize>> = vec![None; procedure.types.len()];
-    let mut sunk = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        release(&piece.sources, &place, &mut waiting, &mut sunk);
-        if matches!(piece.work, Work::Convert { .. }) {
-            for &value in &piece.results {
-                place[value as usize] = Some(waiting.len());
-            }
-            waiting.push(Some(piece));
-        } else {
-            sunk.push(piece);
+/// Puts pieces in an order that keeps caches warm; see the module.
+fn order(values: usize, pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut definer = vec![None; values];
+    for (at, piece) in pieces.iter().enumerate() {
+        for &value in &piece.results {
+            definer[value as usize] = Some(at);
         }
     }
-    sunk.extend(waiting.into_iter().flatten());
-    sunk
+    let mut ordering = Ordering {
+        pieces: pieces.into_iter().map(Some).collect(),
+        definer,
+        ordered: Vec::new(),
+    };
+    for at in 0..ordering.pieces.len() {
+        match ordering.pieces[at].as_ref().map(|piece| &piece.work) {
+            None | Some(Work::Convert { .. }) => {}
+            Some(&Work::Forward { modulus, .. }) => {
+                ordering.place(at);
+                ordering.place_alike(at, modulus);
+            }
+            Some(_) => ordering.place(at),
+        }
+    }
+    for at in 0..ordering.pieces.len() {
+        ordering.place(at);
+    }
+    ordering.ordered
 }
 
-/// Appends the conversions that define some of the values. A conversion that
-/// reads another one's results has released that when it came.
-fn release(
-    values: &[u32],
-    place: &[Option<usize>],
-    waiting: &mut [Option<Piece>],
-    sunk: &mut Vec<Piece>,
-) {
-    for &value in values {
-        if let Some(at) = place[value as usize]
-            && let Some(conversion) = waiting[at].take()
-        {
-            sunk.push(conversion);
+struct Ordering {
+    /// Pieces that have no place yet.
+    pieces: Vec<Option<Piece>>,
+    /// For every value, the piece that defines it.
+    definer: Vec<Option<usize>>,
+    ordered: Vec<Piece>,
+}
+
+/// Pieces that may come before a transform that is moved forward, at most: those
+/// of a division by some special primes.
+const MOVED_ALONG: usize = 32;
+
+impl Ordering {
+    /// Appends a piece, and before it what it needs.
+    fn place(&mut self, at: usize) {
+        let Some(piece) = self.pieces[at].take() else {
+            return;
+        };
+        for &value in &piece.sources {
+            if let Some(before) = self.definer[value as usize] {
+                self.place(before);
+            }
         }
+        self.ordered.push(piece);
+    }
+
+    /// Appends later transforms modulo the same prime.
+    fn place_alike(&mut self, after: usize, modulus: usize) {
+        for at in after + 1..self.pieces.len() {
+            let alike = self.pieces[at].as_ref().is_some_and(
+                |piece| matches!(piece.work, Work::Forward { modulus: m, .. } if m == modulus),
+            );
+            if alike {
+                let mut left = MOVED_ALONG;
+                if !self.needs_little(at, &mut left) {
+                    return;
+                }
+                self.place(at);
+            }
+        }
+    }
+
+    /// Whether a piece needs only conversions and inverse transforms that have no
+    /// place yet, and not more than `left`.
+    fn needs_little(&self, at: usize, left: &mut usize) -> bool {
+        let sources = self.pieces[at].iter().flat_map(|piece| &piece.sources);
+        let mut before = sources.filter_map(|&value| self.definer[value as usize]);
+        before.all(|at| match self.pieces[at].as_ref().map(|p| &p.work) {
+            None => true,
+            Some(Work::Convert { .. } | Work::Inverse { .. }) if *left > 0 => {
+                *left -= 1;
+                self.needs_little(at, left)
+            }
+            Some(_) => false,
+        })
     }
 }
 

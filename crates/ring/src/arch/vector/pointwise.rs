@@ -159,6 +159,10 @@ pub fn sub_mul_c<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W], c
     }
 }
 
+/// How far ahead an inner product asks for its second factors, in vectors: hints
+/// come from memory, and processors prefetch no further than a page by themselves.
+const PREFETCH_BLOCKS: usize = 48;
+
 /// The sum of the products of all pairs; any words.
 #[inline(always)]
 pub fn dot<P: Pointwise>(p: P, dst: &mut [P::W], pairs: &[Pair<'_, P::W>]) {
@@ -169,6 +173,7 @@ pub fn dot<P: Pointwise>(p: P, dst: &mut [P::W], pairs: &[Pair<'_, P::W>]) {
             let (mut sum, mut or) = (p.empty(), isa.zero());
             for pair in pairs {
                 let (a, b) = load_pair(p, pair, i);
+                isa.prefetch(&P::L::blocks(pair.1)[i], PREFETCH_BLOCKS);
                 or = isa.or(or, isa.or(a, b));
                 sum = p.accumulate(sum, a, b);
             }
