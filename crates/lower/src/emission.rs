@@ -5,15 +5,17 @@ use std::collections::HashMap;
 use cyclotron_isa::{LimbType, ProgramBuilder, Source};
 use cyclotron_program::{Graph, NoiseReport, PlacedGraph, PlacedNode, PlacedOp};
 use cyclotron_schemes::emit::{
-    Ct, EmitContext, add, add_constant, add_plain, automorphism, ciphertext_params, flatten,
-    hint_limbs, mul_constant, mul_plain, neg, plain_params, relinearize, rescale, sub, sub_plain,
-    tensor,
+    Ct, EmitContext, add, add_constant, add_plain, automorphism, ciphertext_params, decompose,
+    flatten, hint_limbs, hoisted_automorphism, mul_constant, mul_plain, neg, plain_params,
+    relinearize, rescale, sub, sub_plain, tensor,
 };
 use cyclotron_schemes::{KeySpec, KeyVariant, Parameters};
 
 use crate::explain::ExplainRow;
 use crate::lowered::{InputUse, Lowered, OutputUse, PlainUse};
-use crate::naming::{encoding_bits, encoding_of, key_spec, procedure_name};
+use crate::naming::{
+    decomposition_name, encoding_bits, encoding_of, hoisted_name, key_spec, procedure_name,
+};
 
 pub(crate) struct Emission<'a> {
     graph: &'a Graph,
@@ -22,6 +24,8 @@ pub(crate) struct Emission<'a> {
     builder: ProgramBuilder,
     /// Global values of every placed node, `[part][limb]`.
     values: Vec<Ct>,
+    /// Digits of the ciphertexts that several automorphisms share, once emitted.
+    digits: HashMap<u32, Vec<u32>>,
     keys: Vec<KeySpec>,
     inputs: Vec<Option<InputUse>>,
     plains: Vec<PlainUse>,
@@ -44,6 +48,7 @@ impl<'a> Emission<'a> {
             ctx,
             builder,
             values: vec![Vec::new(); placed.nodes.len()],
+            digits: HashMap::new(),
             keys: Vec::new(),
             inputs: vec![None; graph.inputs.len()],
             plains: Vec::new(),
@@ -83,7 +88,8 @@ impl<'a> Emission<'a> {
     }
 
     /// Emits one operation; returns the number of limb instructions it executes.
-    pub(crate) fn node(&mut self, index: u32, variant: Option<KeyVariant>) -> u64 {
+    /// `hoisted`: an automorphism that shares its operand's decomposition.
+    pub(crate) fn node(&mut self, index: u32, variant: Option<KeyVariant>, hoisted: bool) -> u64 {
         let node = self.placed.nodes[index as usize];
         let level = node.level;
         let ct = |this: &Self, i: u32| this.values[i as usize].clone();
@@ -102,6 +108,9 @@ impl<'a> Emission<'a> {
                 let value = ct(self, from);
                 self.output(output, &node, &value, index);
                 0
+            }
+            PlacedOp::Automorphism { ct: from, k } if hoisted => {
+                self.hoisted(index, (from, k), level)
             }
             op => self.call(index, op, &node, variant),
         }
@@ -242,6 +251,38 @@ impl<'a> Emission<'a> {
         let results = self.builder.call(procedure, &arguments, index);
         self.values[index as usize] = results.chunks(node.level).map(<[u32]>::to_vec).collect();
         self.builder.procedure_len(procedure) as u64
+    }
+
+    /// Calls the hoisted automorphism `k` of a ciphertext, which the first of them
+    /// has decomposed.
+    fn hoisted(&mut self, index: u32, (from, k): (u32, u32), level: usize) -> u64 {
+        let ctx = &self.ctx;
+        let ct = self.values[from as usize].clone();
+        let mut count = 0;
+        if !self.digits.contains_key(&from) {
+            let decomposition = self.builder.procedure(&decomposition_name(level), |b| {
+                let c1 = plain_params(b, level);
+                decompose(ctx, b, &c1)
+            });
+            let digits = self.builder.call(decomposition, &ct[1], index);
+            self.digits.insert(from, digits);
+            count += self.builder.procedure_len(decomposition) as u64;
+        }
+        let (op, variant) = (
+            PlacedOp::Automorphism { ct: from, k },
+            Some(KeyVariant::Hybrid),
+        );
+        let name = procedure_name(op, false, &[(2, level)], variant);
+        let procedure = self.builder.procedure(&hoisted_name(&name), |b| {
+            let x = ciphertext_params(b, level, 2);
+            flatten(&hoisted_automorphism(ctx, b, &x, k))
+        });
+        let mut arguments = flatten(&ct);
+        arguments.extend(&self.digits[&from]);
+        arguments.extend(self.hints(key_spec(op, variant), level));
+        let results = self.builder.call(procedure, &arguments, index);
+        self.values[index as usize] = results.chunks(level).map(<[u32]>::to_vec).collect();
+        count + self.builder.procedure_len(procedure) as u64
     }
 
     pub(crate) fn finish(

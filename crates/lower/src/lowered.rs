@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cyclotron_isa::LimbProgram;
-use cyclotron_program::{Graph, KeySwitch, NoiseReport, PlacedGraph, place};
+use cyclotron_program::{Graph, KeySwitch, NoiseReport, PlacedGraph, PlacedOp, place};
 use cyclotron_schemes::{KeySpec, Parameters};
 
 use crate::chain::{chain_spec, key_variant};
@@ -121,10 +121,12 @@ pub(crate) fn lower_with(
             _ => 2 * level * level,
         }
     });
+    let shared = hoisted(&placed, target, variant);
     let mut emission = Emission::new(graph, &placed, params, target.word_bits);
     let mut counts = vec![0u64; placed.nodes.len()];
     for &node in &sequence {
-        counts[node as usize] = emission.node(node, variant(node).map(key_variant));
+        let variant = variant(node).map(key_variant);
+        counts[node as usize] = emission.node(node, variant, shared[node as usize]);
     }
     let explain = explain(graph, &placed, &noise, &sequence, &counts, variant);
     Ok(emission.finish(placed.clone(), noise, explain))
@@ -136,4 +138,30 @@ fn variant_of(
     node: u32,
 ) -> Option<KeySwitch> {
     key_of(placed.nodes[node as usize].op).map(|key| choice[&key])
+}
+
+/// The automorphisms that share their operand's decomposition: hybrid ones of a
+/// ciphertext with at least two of them, if the target hoists.
+fn hoisted(
+    placed: &PlacedGraph,
+    target: &Target,
+    variant: impl Fn(u32) -> Option<KeySwitch>,
+) -> Vec<bool> {
+    let mut sharing = vec![0u32; placed.nodes.len()];
+    let operands: Vec<Option<usize>> = (0u32..)
+        .zip(&placed.nodes)
+        .map(|(index, node)| match node.op {
+            PlacedOp::Automorphism { ct, .. }
+                if target.hoisting && variant(index) == Some(KeySwitch::Hybrid) =>
+            {
+                sharing[ct as usize] += 1;
+                Some(ct as usize)
+            }
+            _ => None,
+        })
+        .collect();
+    operands
+        .iter()
+        .map(|operand| operand.is_some_and(|ct| sharing[ct] > 1))
+        .collect()
 }

@@ -37,6 +37,16 @@ pub(crate) fn procedure_name(
     name
 }
 
+/// The name of the procedure that decomposes a ciphertext for several automorphisms.
+pub(crate) fn decomposition_name(level: usize) -> String {
+    format!("decompose[l={level},hybrid]")
+}
+
+/// The name of a procedure that uses such a decomposition.
+pub(crate) fn hoisted_name(name: &str) -> String {
+    format!("hoisted-{name}")
+}
+
 /// The key that an operation needs, in the variant chosen for it.
 pub(crate) fn key_spec(op: PlacedOp, variant: Option<KeyVariant>) -> KeySpec {
     let variant = variant.unwrap_or(KeyVariant::Hybrid);

@@ -33,6 +33,8 @@ pub struct Target {
     pub congruence: u64,
     /// Key-switch variants that may be used.
     pub variants: Vec<KeySwitch>,
+    /// Whether hybrid automorphisms of one ciphertext share its decomposition.
+    pub hoisting: bool,
     /// Bytes of fast memory: values alive and one hint should fit.
     pub fast_bytes: u64,
     /// Bytes of a stored limb at ring degree 1.
@@ -61,6 +63,7 @@ impl Target {
             prime_bits,
             congruence: 1,
             variants: vec![KeySwitch::Hybrid, KeySwitch::Listing1],
+            hoisting: true,
             fast_bytes: 64 << 20,
             word_bytes: f64::from(word_bits / 8),
             costs: Costs {
@@ -73,7 +76,7 @@ impl Target {
         }
     }
 
-    /// A machine at one ring degree.
+    /// A machine at one ring degree, without hoisting.
     #[must_use]
     pub fn machine(
         machine: &Resolved,
@@ -106,6 +109,7 @@ impl Target {
             prime_bits: prime_bits.min(machine.word_bits),
             congruence,
             variants,
+            hoisting: false,
             fast_bytes: machine.scratchpad_slots() * machine.vector_bytes,
             word_bytes: machine.vector_bytes as f64 / n,
             costs: Costs {

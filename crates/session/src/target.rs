@@ -77,12 +77,14 @@ fn machine_target(graph: &Graph, machine: &Machine) -> Result<Target, SessionErr
     }
     let resolved = machine.resolve(graph.log_n)?;
     let step = machine.moduli.step(graph.log_n);
-    Ok(Target::machine(
-        &resolved,
-        machine.moduli.bits_max,
-        step,
-        variants,
-    ))
+    let bits = machine.moduli.bits_max;
+    let mut target = Target::machine(&resolved, bits, step, variants);
+    // Digits kept for several rotations take fast memory: only where the machine asks for it.
+    target.hoisting = machine
+        .compiler
+        .keyswitch
+        .contains(&MachineKeySwitch::Hoisted);
+    Ok(target)
 }
 
 /// The variants that the machine's description allows and phase 1 has.

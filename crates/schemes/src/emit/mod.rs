@@ -21,7 +21,9 @@ pub use arithmetic::{
     add, add_constant, add_plain, mul_constant, mul_plain, neg, rescale, sub, sub_plain, tensor,
 };
 pub use constant::residue_of_f64;
-pub use key_switch::{HintLimb, automorphism, hint_limbs, relinearize};
+pub use key_switch::{
+    HintLimb, automorphism, decompose, hint_limbs, hoisted_automorphism, relinearize,
+};
 
 /// A ciphertext inside a procedure: local values `[part][limb]`.
 pub type Ct = Vec<Vec<u32>>;

@@ -1,3 +1,4 @@
 //! Every homomorphic operation, run encrypted.
 
+mod hoisting;
 mod operations;

@@ -13,18 +13,18 @@ use cyclotron_session::{
 const LOG_N: u32 = 10;
 
 /// A graph under construction.
-struct Build(Graph);
+pub(crate) struct Build(pub(crate) Graph);
 
 impl Build {
-    fn new(scheme: ProgramScheme) -> Self {
+    pub(crate) fn new(scheme: ProgramScheme) -> Self {
         Self(Graph::new("test", scheme, LOG_N))
     }
 
-    fn op(&mut self, op: HeOp) -> u32 {
+    pub(crate) fn op(&mut self, op: HeOp) -> u32 {
         self.0.push(op, Span::default())
     }
 
-    fn input(&mut self) -> u32 {
+    pub(crate) fn input(&mut self) -> u32 {
         let input = self.0.inputs.len() as u32;
         self.0.inputs.push(format!("x{input}"));
         self.op(HeOp::Input {
@@ -33,7 +33,7 @@ impl Build {
         })
     }
 
-    fn output(&mut self, ct: u32) {
+    pub(crate) fn output(&mut self, ct: u32) {
         let output = self.0.outputs.len() as u32;
         self.0.outputs.push(format!("y{output}"));
         self.op(HeOp::Output { ct, output });
@@ -51,7 +51,12 @@ impl Build {
 }
 
 /// Small insecure parameters for tests.
-fn parameters(scheme: Scheme, log_q: &[u32], log_p: &[u32], word_bits: u32) -> Arc<Parameters> {
+pub(crate) fn parameters(
+    scheme: Scheme,
+    log_q: &[u32],
+    log_p: &[u32],
+    word_bits: u32,
+) -> Arc<Parameters> {
     let mut literal = ParametersLiteral::new(scheme, LOG_N);
     literal.log_q = Some(log_q.to_vec());
     literal.log_p = Some(log_p.to_vec());
@@ -66,7 +71,7 @@ fn parameters(scheme: Scheme, log_q: &[u32], log_p: &[u32], word_bits: u32) -> A
 
 /// Encrypts `inputs`, runs the graph with the interpreter and on one and two
 /// threads, asserts that their bytes agree, and decrypts.
-fn run(
+pub(crate) fn run(
     graph: Graph,
     params: &Arc<Parameters>,
     variant: KeySwitch,
@@ -107,7 +112,7 @@ fn run(
     (plan, outputs.collect())
 }
 
-fn reals(slots: usize, seed: u64) -> Vec<f64> {
+pub(crate) fn reals(slots: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {
         state = state
@@ -118,7 +123,7 @@ fn reals(slots: usize, seed: u64) -> Vec<f64> {
     (0..slots).map(|_| next()).collect()
 }
 
-fn rotate(x: &[f64], steps: usize) -> Vec<f64> {
+pub(crate) fn rotate(x: &[f64], steps: usize) -> Vec<f64> {
     (0..x.len()).map(|i| x[(i + steps) % x.len()]).collect()
 }
 
@@ -346,7 +351,7 @@ fn bgv_operations_are_exact() {
 }
 
 /// Panics with the largest difference if it exceeds `tolerance`.
-fn assert_close(got: &[f64], want: &[f64], tolerance: f64) {
+pub(crate) fn assert_close(got: &[f64], want: &[f64], tolerance: f64) {
     let error = got
         .iter()
         .zip(want)
