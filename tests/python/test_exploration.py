@@ -51,6 +51,16 @@ def test_a_finished_point_is_not_computed_again(tmp_path: Path) -> None:
         sweep(STUDY, store=store, jobs=1)
 
 
+def test_what_does_not_fit_is_listed_with_the_reason() -> None:
+    axes = (Axis("scratchpad.kib_per_bank", (16, 4096)),)
+    rows = sweep(Study("f1", axes, ("matvec",), parameters=(("rows", 1),)), jobs=1)
+    assert "bank" in rows[0]["error"]
+    assert "cycles" in rows[1]
+    found = points(rows)
+    assert [point.per_second is None for point in found] == [True, False]
+    assert [point.on_front for point in found] == [False, True]
+
+
 def test_the_front_holds_what_nothing_beats() -> None:
     def row(area: float, time: float | None) -> dict[str, object]:
         return {"changes": {"k": area}, "program": "p", "area_mm2": area, "milliseconds": time}

@@ -161,9 +161,10 @@ def _evaluate(task: _Task) -> dict[str, Any]:
         "machine": machine.name,
         "changes": dict(task.changes),
         "program": task.program,
-        "area_mm2": area_mm2(base, machine),
+        "area_mm2": None,
     }
     try:
+        row["area_mm2"] = area_mm2(base, machine)
         return row | _measure(task, machine)
     except CyclotronError as error:
         return row | {"error": str(error)}
