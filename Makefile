@@ -29,7 +29,7 @@ setup: $(DEV) ## Install the tools and build the package into .venv
 demo: setup ## Encrypt a digit; classify it on the CPU and on simulated F1
 	$(BIN)/cyclotron demo
 
-test: test-rust test-paths test-python ## Run all tests
+test: test-rust test-paths test-counts test-python ## Run all tests
 
 WORKSPACE := --workspace --exclude cyclotron-python
 
