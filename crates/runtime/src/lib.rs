@@ -1,7 +1,7 @@
 //! Executes limb programs on CPU threads.
 //!
-//! A procedure is planned once: its instructions become tasks with counts of
-//! the sources that they wait for. A run admits calls in the program's order
+//! A procedure is planned once: its instructions are joined and cut into tasks
+//! (see `rewrite`) with counts of the sources that they wait for. A run admits calls in the program's order
 //! and hands ready tasks to workers by priority, so that instructions of one
 //! call and of independent calls run side by side. A value's buffer is free
 //! again after its last reader, and is taken by a later result; the working

@@ -135,3 +135,50 @@ fn words_that_should_be_canonical_never_panic() {
     run::<u32>();
     run::<u64>();
 }
+
+/// Operations that treat every index alike give the same strip by strip.
+fn strips_are_parts_of_limbs<W: Word>() {
+    let (log_n, strip) = (9, 128);
+    let primes = primes_for::<W>(log_n);
+    for ring in rings::<W>(log_n, &primes) {
+        for (m, &q) in primes.iter().enumerate() {
+            let [a, b, c] = [21, 22, 23].map(|seed| residues::<W>(q, ring.n(), seed));
+            let kernels: [&dyn Fn(&mut [W], [&[W]; 3]); 10] = [
+                &|d, [a, b, _]| ring.add(m, d, a, b),
+                &|d, [a, b, _]| ring.sub(m, d, a, b),
+                &|d, [a, _, _]| ring.neg(m, d, a),
+                &|d, [a, b, _]| ring.mul(m, d, a, b),
+                &|d, [a, _, _]| ring.add_c(m, d, a, q / 3),
+                &|d, [a, _, _]| ring.mul_c(m, d, a, q - 1),
+                &|d, [a, b, c]| ring.mac(m, d, a, b, c),
+                &|d, [a, b, c]| ring.msub(m, d, a, b, c),
+                &|d, [a, b, _]| ring.sub_mul_c(m, d, a, b, q / 3),
+                &|d, [a, b, c]| ring.dot(m, d, &[(a, b), (b, c), (c, c)]),
+            ];
+            for (kernel, run) in kernels.iter().enumerate() {
+                let mut whole = any_words::<W>(q, ring.n(), 24);
+                run(&mut whole, [&a, &b, &c]);
+                for start in (0..ring.n()).step_by(strip) {
+                    let part = start..start + strip;
+                    let mut dst = any_words::<W>(q, strip, 25);
+                    let sources = [&a, &b, &c].map(|limb| &limb[part.clone()]);
+                    run(&mut dst, sources);
+                    assert_eq!(dst[..], whole[part], "kernel {kernel}, {ring:?}, {q}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn strips_are_parts_of_limbs_both_words() {
+    strips_are_parts_of_limbs::<u32>();
+    strips_are_parts_of_limbs::<u64>();
+}
+
+#[test]
+#[should_panic(expected = "a strip of one a multiple of")]
+fn a_strip_of_another_length_is_refused() {
+    let ring = &rings::<u64>(9, &primes_for::<u64>(9))[0];
+    ring.add(0, &mut [0; 100], &[0; 100], &[0; 100]);
+}
