@@ -136,6 +136,9 @@ fn words_that_should_be_canonical_never_panic() {
     run::<u64>();
 }
 
+/// Some operation on three sources.
+type Kernel<'a, W> = &'a dyn Fn(&mut [W], [&[W]; 3]);
+
 /// Operations that treat every index alike give the same strip by strip.
 fn strips_are_parts_of_limbs<W: Word>() {
     let (log_n, strip) = (9, 128);
@@ -143,7 +146,7 @@ fn strips_are_parts_of_limbs<W: Word>() {
     for ring in rings::<W>(log_n, &primes) {
         for (m, &q) in primes.iter().enumerate() {
             let [a, b, c] = [21, 22, 23].map(|seed| residues::<W>(q, ring.n(), seed));
-            let kernels: [&dyn Fn(&mut [W], [&[W]; 3]); 10] = [
+            let kernels: [Kernel<'_, W>; 10] = [
                 &|d, [a, b, _]| ring.add(m, d, a, b),
                 &|d, [a, b, _]| ring.sub(m, d, a, b),
                 &|d, [a, _, _]| ring.neg(m, d, a),
