@@ -12,9 +12,9 @@ use support::{machines::Shape, programs, replay::replay};
 
 fn main() {
     let mut shapes = vec![("f1", Shape::f1())];
-    let mut wide = Shape::f1();
-    wide.net_ports = 2;
-    shapes.push(("f1 2 ports", wide));
+    let mut narrow = Shape::f1();
+    narrow.net_ports = 1;
+    shapes.push(("f1 1 port", narrow));
     let cases = [
         ("chain 40", programs::inner_sums(14, 5, 1, 40)),
         ("13 x 10", programs::inner_sums(14, 5, 13, 10)),

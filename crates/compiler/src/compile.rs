@@ -7,7 +7,7 @@ use crate::bound::{LowerBound, lower_bound};
 use crate::error::CompileError;
 use crate::legalize::legalize;
 use crate::movement::plan_movement;
-use crate::placement::place;
+use crate::place::place;
 use crate::stats::CompileStats;
 
 /// A phase of the compiler, in the order in which they run.
@@ -26,9 +26,9 @@ pub enum Phase {
 /// How to compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Reserved: compile time against quality, 0 is fastest. Nothing reads it yet.
+    /// Compile time against quality, 0 (fastest) to 2; see [`place`].
     pub effort: u8,
-    /// Reserved for arbitrary choices. There are none: a program has one schedule.
+    /// For what [`place`] tries at random.
     pub seed: u64,
 }
 

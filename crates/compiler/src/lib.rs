@@ -11,9 +11,11 @@
 mod bound;
 mod calendar;
 mod compile;
+mod dispatch;
 mod error;
 mod legalize;
 mod movement;
+mod place;
 mod placement;
 mod stats;
 mod topology;
@@ -24,5 +26,5 @@ pub use compile::{Compiled, Options, Phase, compile};
 pub use error::CompileError;
 pub use legalize::legalize;
 pub use movement::plan_movement;
-pub use placement::place;
+pub use place::place;
 pub use stats::{CompileStats, PlacementStats};

@@ -3,6 +3,9 @@
 use cyclotron_isa::Schedule;
 use cyclotron_machine::Resolved;
 
+use crate::calendar::Ports;
+use crate::placement::network::Network;
+
 /// What placement counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlacementStats {
@@ -24,6 +27,28 @@ pub struct PlacementStats {
     pub channel_busy: u64,
     /// Busy cycles of the register files' network write ports, all together.
     pub arrival_busy: u64,
+}
+
+impl PlacementStats {
+    /// Fills in the busy cycles, given those of a group of ports.
+    pub(crate) fn count_busy(
+        &mut self,
+        machine: &Resolved,
+        network: &Network,
+        busy: impl Fn(Ports) -> u64,
+    ) {
+        let kinds = machine.units.len();
+        let clusters = 0..usize::from(machine.clusters);
+        let of_kind = |kind: usize| {
+            let each = clusters.clone().map(|c| network.units[c * kinds + kind]);
+            each.map(&busy).sum()
+        };
+        self.unit_busy = (0..kinds).map(of_kind).collect();
+        let channels = 0..machine.channels.len() as u16;
+        self.channel_busy = channels.map(|c| busy(network.channel(c))).sum();
+        let clusters = 0..machine.clusters;
+        self.arrival_busy = clusters.map(|c| busy(network.arrivals(c))).sum();
+    }
 }
 
 /// How busy a machine is under a schedule.

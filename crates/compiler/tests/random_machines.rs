@@ -37,7 +37,9 @@ fn random_programs_compile_or_are_refused() {
         let shape = random_shape(&mut random);
         let machine = shape.resolve(10);
         let program = programs::random(seed, 1 + random.next(300));
-        match compile(&program, &machine, &Options::default(), &mut |_, _| {}) {
+        let effort = (seed % 3) as u8;
+        let options = Options { effort, seed };
+        match compile(&program, &machine, &options, &mut |_, _| {}) {
             Ok(compiled) => {
                 let (bound, schedule) = (compiled.bound, compiled.schedule);
                 if let Err(why) = replay(&compiled.flat, &schedule, &machine) {

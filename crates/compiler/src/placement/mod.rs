@@ -1,4 +1,4 @@
-//! Phase 3: every cycle of every component.
+//! Phase 3 in the order of the plan.
 //!
 //! Takes the steps of the movement plan in order and gives each the earliest
 //! cycle at which everything that it occupies is free: units, ports, slots,
@@ -19,38 +19,28 @@
 //! does not. Every step can be placed at some cycle, so it ends.
 
 mod cluster_choice;
-mod network;
-mod path;
-mod placer;
-mod register_file;
-mod residents;
-mod scratchpad;
-mod streams;
+pub(crate) mod network;
+pub(crate) mod path;
+pub(crate) mod placer;
+pub(crate) mod register_file;
+pub(crate) mod residents;
+pub(crate) mod scratchpad;
+pub(crate) mod streams;
 mod transfers;
 
 use cyclotron_isa::{FlatProgram, MovementPlan, Schedule};
 use cyclotron_machine::Resolved;
 
-use crate::compile::Options;
 use crate::error::CompileError;
 use crate::stats::PlacementStats;
 use placer::Placer;
 
-/// Places a movement plan of a legalized program on a machine.
-///
-/// `progress` is called now and then with the fraction done, in `[0, 1]`.
-///
-/// # Errors
-/// [`CompileError::DoesNotFit`] if a register file cannot hold one
-/// instruction's operands; [`CompileError::Unsupported`] and
-/// [`CompileError::Disconnected`] if the machine lacks an operation or a
-/// connection.
-pub fn place(
+/// Places a movement plan of a legalized program on a machine, in its order.
+pub(crate) fn place_in_order(
     flat: &FlatProgram,
     plan: &MovementPlan,
     machine: &Resolved,
-    options: &Options,
     progress: &mut dyn FnMut(f64),
 ) -> Result<(Schedule, PlacementStats), CompileError> {
-    Placer::new(flat, plan, machine, options)?.run(progress)
+    Placer::new(flat, plan, machine)?.run(progress)
 }

@@ -11,7 +11,6 @@ use super::residents::{NO_BANK, NO_RECORD, PlanUses, Residents};
 use super::scratchpad::Scratchpad;
 use super::streams::Recorder;
 use crate::calendar::Calendars;
-use crate::compile::Options;
 use crate::error::CompileError;
 use crate::stats::PlacementStats;
 use crate::topology::{Topology, op_timings};
@@ -19,11 +18,11 @@ use crate::uses::distinct_sources;
 
 /// Where a value lies off-chip.
 #[derive(Debug, Clone, Copy)]
-struct Home {
-    address: u32,
-    channel: u16,
+pub(crate) struct Home {
+    pub address: u32,
+    pub channel: u16,
     /// First cycle at which it can be loaded.
-    ready: u64,
+    pub ready: u64,
 }
 
 pub(super) struct Placer<'a> {
@@ -52,7 +51,6 @@ impl<'a> Placer<'a> {
         flat: &'a FlatProgram,
         plan: &'a MovementPlan,
         machine: &'a Resolved,
-        _options: &Options,
     ) -> Result<Self, CompileError> {
         let topology = Topology::new(machine)?;
         let timing = op_timings(flat, machine)?;
@@ -307,28 +305,14 @@ impl<'a> Placer<'a> {
     }
 
     fn count_busy(&mut self) {
-        let kinds = self.machine.units.len();
-        self.stats.unit_busy = (0..kinds)
-            .map(|kind| {
-                let clusters = 0..usize::from(self.machine.clusters);
-                clusters
-                    .map(|c| self.calendars.busy(self.network.units[c * kinds + kind]))
-                    .sum()
-            })
-            .collect();
-        let channels = 0..self.machine.channels.len() as u16;
-        self.stats.channel_busy = channels
-            .map(|c| self.calendars.busy(self.network.channel(c)))
-            .sum();
-        let clusters = 0..self.machine.clusters;
-        self.stats.arrival_busy = clusters
-            .map(|c| self.calendars.busy(self.network.arrivals(c)))
-            .sum();
+        let calendars = &self.calendars;
+        self.stats
+            .count_busy(self.machine, &self.network, |ports| calendars.busy(ports));
     }
 }
 
 /// Cycles from an instruction's start to the first chunk of its result in the register file.
-pub(super) fn result_delay(timing: OpTiming, machine: &Resolved) -> u64 {
+pub(crate) fn result_delay(timing: OpTiming, machine: &Resolved) -> u64 {
     let passes = if timing.multipass {
         timing.occupancy
     } else {

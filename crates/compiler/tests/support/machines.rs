@@ -28,7 +28,7 @@ impl Shape {
         Self {
             clusters: 16,
             regfile_slots: 8,
-            net_ports: 1,
+            net_ports: 2,
             banks: 16,
             bank_slots: 64,
             channels: 2,

@@ -1,0 +1,40 @@
+//! How good schedules are, and that effort never makes them worse.
+
+mod support;
+
+use cyclotron_compiler::{Options, compile};
+use support::{machines::Shape, programs, replay::replay};
+
+#[test]
+fn effort_buys_better_schedules_of_key_switches() {
+    let machine = Shape::f1().resolve(14);
+    let program = programs::inner_sums(14, 4, 4, 5);
+    let mut before = u64::MAX;
+    for effort in 0..=2 {
+        let options = Options { effort, seed: 0 };
+        let compiled = compile(&program, &machine, &options, &mut |_, _| {}).expect("fits");
+        replay(&compiled.flat, &compiled.schedule, &machine).expect("legal");
+        let cycles = compiled.schedule.cycles;
+        assert!(
+            cycles <= before,
+            "effort {effort}: {cycles}, before {before}"
+        );
+        if effort > 0 {
+            let bound = compiled.bound.cycles;
+            assert!(10 * cycles <= 15 * bound, "{cycles} of at least {bound}");
+        }
+        before = cycles;
+    }
+}
+
+#[test]
+fn equal_options_give_equal_schedules() {
+    let machine = Shape::f1().resolve(14);
+    let program = programs::inner_sums(14, 3, 3, 2);
+    let schedule = |seed| {
+        let options = Options { effort: 1, seed };
+        let compiled = compile(&program, &machine, &options, &mut |_, _| {});
+        compiled.expect("fits").schedule
+    };
+    assert_eq!(schedule(7), schedule(7));
+}
