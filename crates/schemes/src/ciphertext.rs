@@ -45,6 +45,23 @@ impl Ciphertext {
         scale: f64,
         factor: u64,
     ) -> Result<Self, SchemeError> {
+        let ciphertext = Self::from_computed_limbs(context, polys, scale, factor)?;
+        (0..ciphertext.level).try_for_each(|limb| ciphertext.check_limb(context, limb))?;
+        Ok(ciphertext)
+    }
+
+    /// [`Self::from_limbs`] without a look at the words: for limbs that an executor
+    /// has computed, whose results are canonical. Reading them all once more takes
+    /// as long as an addition.
+    ///
+    /// # Errors
+    /// [`SchemeError::Malformed`] if number, length or attributes do not conform.
+    pub fn from_computed_limbs(
+        context: &Context,
+        polys: Vec<Limbs>,
+        scale: f64,
+        factor: u64,
+    ) -> Result<Self, SchemeError> {
         let ciphertext = Self {
             params: context.hash(),
             level: polys.first().map_or(0, Limbs::len),
@@ -54,7 +71,7 @@ impl Ciphertext {
             seed: None,
             insecure: context.insecure_tag(),
         };
-        ciphertext.check(context)?;
+        ciphertext.check_shape(context)?;
         Ok(ciphertext)
     }
 

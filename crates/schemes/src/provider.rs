@@ -38,6 +38,21 @@ impl ProgramInputs {
         plains: Vec<PlainOperand>,
         keys: Vec<Arc<SwitchKey>>,
     ) -> Result<Self, SchemeError> {
+        ciphertexts.iter().try_for_each(|ct| ct.check(&context))?;
+        Self::of_checked(context, program, ciphertexts, plains, keys)
+    }
+
+    /// [`Self::new`] for ciphertexts whose words were checked, or computed here.
+    ///
+    /// # Errors
+    /// As [`Self::new`], but for words that are no residues.
+    pub fn of_checked(
+        context: Arc<Context>,
+        program: &LimbProgram,
+        ciphertexts: Vec<Arc<Ciphertext>>,
+        plains: Vec<PlainOperand>,
+        keys: Vec<Arc<SwitchKey>>,
+    ) -> Result<Self, SchemeError> {
         let counted = [
             ("ciphertexts", ciphertexts.len(), program.ciphertexts.len()),
             ("plaintext operands", plains.len(), program.plains.len()),
@@ -55,7 +70,7 @@ impl ProgramInputs {
             }
         }
         for ciphertext in &ciphertexts {
-            ciphertext.check(&context)?;
+            ciphertext.check_shape(&context)?;
         }
         for (key, declared) in keys.iter().zip(&program.keys) {
             context.check_hash("key-switch key", key.params())?;
@@ -153,7 +168,7 @@ impl<W: ClientWord> InputProvider<W> for ProgramInputs {
         })
     }
 
-    /// Ciphertexts are checked in [`ProgramInputs::new`], keys where they are made
+    /// Ciphertexts are checked in [`ProgramInputs::new`] or before, keys where they are made
     /// or read; encodings are computed here.
     fn vouches(&self) -> bool {
         true

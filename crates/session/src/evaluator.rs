@@ -12,7 +12,7 @@ use cyclotron_schemes::{AnyRing, ClientWord, Context, KeySpec, ProgramInputs, Sw
 use cyclotron_simulator::{Options as SimulateOptions, simulate};
 
 use crate::error::SessionError;
-use crate::interface::Interface;
+use crate::interface::{Interface, Origin};
 use crate::operands::{EncodedOperands, RunInputs};
 use crate::plan::Plan;
 use crate::schedule::{MachineSchedule, Simulated};
@@ -129,11 +129,11 @@ impl Evaluator {
         match self.context.ring() {
             AnyRing::W32(ring) => {
                 let limbs = interpret(program, ring, &provider)?;
-                self.collect(interface, program, limbs)
+                self.collect(interface, program, limbs, Origin::Program)
             }
             AnyRing::W64(ring) => {
                 let limbs = interpret(program, ring, &provider)?;
-                self.collect(interface, program, limbs)
+                self.collect(interface, program, limbs, Origin::Program)
             }
         }
     }
@@ -185,7 +185,7 @@ impl Evaluator {
         };
         let (interface, program) = (&schedule.interface, &schedule.program);
         Ok((
-            self.collect(interface, program, simulation.outputs)?,
+            self.collect(interface, program, simulation.outputs, Origin::Schedule)?,
             simulated,
         ))
     }
@@ -195,8 +195,9 @@ impl Evaluator {
         interface: &Interface,
         program: &LimbProgram,
         limbs: Vec<LimbBuf<W>>,
+        origin: Origin,
     ) -> Result<Ciphertexts, SessionError> {
-        let outputs = interface.collect(&self.context, program, limbs)?;
+        let outputs = interface.collect(&self.context, program, limbs, origin)?;
         let stored = |ciphertext| StoredCiphertext::Decoded {
             context: Arc::clone(&self.context),
             ciphertext: Arc::new(ciphertext),
@@ -232,7 +233,7 @@ impl Evaluator {
             .iter()
             .map(|(name, stored)| Ok((name.clone(), stored.open(&self.context)?)))
             .collect::<Result<BTreeMap<_, _>, SessionError>>()?;
-        Ok(ProgramInputs::new(
+        Ok(ProgramInputs::of_checked(
             Arc::clone(&self.context),
             program,
             interface.ciphertexts(&opened)?,
@@ -284,9 +285,9 @@ impl Cpu<'_> {
         let engine = &self.evaluator.engine;
         let (limbs, stats) =
             engine.run_prepared(program, self.prepared, ring, self.provider, progress)?;
-        let outputs = self
-            .evaluator
-            .collect(self.plan.interface(), program, limbs)?;
+        let outputs =
+            self.evaluator
+                .collect(self.plan.interface(), program, limbs, Origin::Program)?;
         Ok((outputs, stats))
     }
 }

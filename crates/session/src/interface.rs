@@ -145,7 +145,12 @@ impl Interface {
         context: &Context,
         program: &LimbProgram,
         limbs: Vec<LimbBuf<W>>,
+        origin: Origin,
     ) -> Result<BTreeMap<String, Ciphertext>, SessionError> {
+        let make = match origin {
+            Origin::Program => Ciphertext::from_computed_limbs,
+            Origin::Schedule => Ciphertext::from_limbs,
+        };
         let mut polys = vec![Polys::<W>::new(); self.outputs.len()];
         for (declared, limb) in program.outputs.iter().zip(limbs) {
             let poly = polys[declared.output as usize]
@@ -157,12 +162,20 @@ impl Interface {
             let polys = polys
                 .into_values()
                 .map(|limbs| W::wrap(limbs.into_values().collect()));
-            let made =
-                Ciphertext::from_limbs(context, polys.collect(), output.scale, output.factor)?;
+            let made = make(context, polys.collect(), output.scale, output.factor)?;
             Ok((output.name.clone(), made))
         };
         self.outputs.iter().zip(polys).map(ciphertext).collect()
     }
+}
+
+/// What computed the limbs of outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A verified program: its results are canonical.
+    Program,
+    /// A schedule, which may be wrong: its results may be anything.
+    Schedule,
 }
 
 /// Limbs by polynomial and position.

@@ -19,7 +19,9 @@ use crate::error::SessionError;
 /// A ciphertext.
 #[derive(Debug, Clone)]
 pub enum StoredCiphertext {
-    /// With the context that it was made in.
+    /// With the context that it was made in. Made in this crate only, of words that
+    /// were computed here or checked.
+    #[non_exhaustive]
     Decoded {
         /// Its parameters and ring.
         context: Arc<Context>,
