@@ -34,6 +34,7 @@
 //! | `scalar` | both | all | portable; also for N too small for vectors |
 //! | `lazy32` | 32 | below 2^30 | AVX2, AVX-512 |
 //! | `full32` | 32 | all others | AVX2, AVX-512 |
+//! | `wide32` | 32 | all | AVX-512 IFMA |
 //! | `ifma52` | 64 | between 2^13 and 2^50 | AVX-512 IFMA |
 //! | `shoup64` | 64 | all others | AVX2, AVX-512 |
 //!
@@ -68,7 +69,7 @@ mod throughput;
 mod twiddles;
 mod word;
 
-pub use arch::{Kernel, NttEntry, NttExit, Pair, run_wide};
+pub use arch::{Kernel, NttEntry, NttExit, Pair, run_wide, wipe_scratch};
 pub use error::RingError;
 pub use limb_buf::LimbBuf;
 pub use modulus::Modulus;

@@ -186,6 +186,16 @@ pub fn key_stream(simd: Simd, key: &[u32; 8], counter: u32, dest: &mut [[u8; 102
     false
 }
 
+/// Overwrites what transforms on this thread left of their operands.
+///
+/// Transforms of 32-bit limbs keep intermediate values in a buffer of the
+/// thread until the next one. Call it after transforming a secret, on the same
+/// thread; the cost is one walk over the longest limb so far.
+pub fn wipe_scratch() {
+    #[cfg(target_arch = "x86_64")]
+    vector::storage::wipe_scratch();
+}
+
 /// Whether the 256-bit kernels run here.
 pub fn has_avx2() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -62,6 +62,58 @@ fn intt_inverts_ntt<W: Word>() {
     }
 }
 
+/// Limbs at the edges of lazy ranges: all words equal, or two alternating.
+fn edge_limbs<W: Word>(q: u64, n: usize, canonical: bool) -> Vec<LimbBuf<W>> {
+    let top = u64::MAX >> (64 - W::BITS);
+    let mut edges = vec![0, 1, q / 2, q - 1];
+    if !canonical {
+        let beyond = [
+            q,
+            2 * q - 1,
+            2 * q,
+            3 * q - 1,
+            1 << 51,
+            (1 << 52) - 1,
+            1 << 52,
+            top,
+        ];
+        edges.extend(beyond.into_iter().filter(|&edge| edge <= top));
+    }
+    let pairs = edges.iter().zip(edges.iter().rev().chain(&edges));
+    pairs
+        .flat_map(|(&a, &b)| [[a, a], [a, b], [b, a]])
+        .map(|pair| (0..n).map(|i| W::from_u64(pair[i % 2])).collect())
+        .collect()
+}
+
+fn edges_agree<W: Word>() {
+    for log_n in [10, 11, 12, 13] {
+        let n = 1usize << log_n;
+        let primes = primes_for::<W>(log_n);
+        let rings = rings::<W>(log_n, &primes);
+        for (m, &q) in primes.iter().enumerate() {
+            for canonical in [true, false] {
+                for limb in edge_limbs::<W>(q, n, canonical) {
+                    let images: Vec<_> = rings
+                        .iter()
+                        .map(|ring| {
+                            let mut image = LimbBuf::zeroed(n);
+                            if canonical {
+                                ring.intt(m, &mut image, &limb);
+                            } else {
+                                ring.ntt(m, &mut image, &limb);
+                            }
+                            image
+                        })
+                        .collect();
+                    let first = &images[0];
+                    assert!(images.iter().all(|image| image == first), "{log_n} {q}");
+                }
+            }
+        }
+    }
+}
+
 fn products_are_negacyclic<W: Word>() {
     let (log_n, n) = (10, 1024);
     let primes = primes_for::<W>(log_n);
@@ -105,6 +157,12 @@ fn ntt_matches_schoolbook_both_words() {
 fn intt_inverts_ntt_both_words() {
     intt_inverts_ntt::<u32>();
     intt_inverts_ntt::<u64>();
+}
+
+#[test]
+fn transforms_agree_at_the_edges_of_ranges() {
+    edges_agree::<u32>();
+    edges_agree::<u64>();
 }
 
 #[test]

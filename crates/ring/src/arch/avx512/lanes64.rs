@@ -4,7 +4,9 @@ use std::arch::x86_64::*;
 
 use super::Avx512;
 use crate::arch::intrinsics;
-use crate::arch::vector::lanes::{Ifma, Lanes, Lanes64, deinterleave_indices, interleave_indices};
+use crate::arch::vector::lanes::{
+    Ifma, Lanes, Lanes64, Widening, deinterleave_indices, interleave_indices,
+};
 
 const LANES: usize = 8;
 
@@ -118,6 +120,40 @@ impl<const IFMA: bool> Lanes64 for Avx512<IFMA> {
         }
         fn up32(self, a: __m512i) -> __m512i {
             _mm512_slli_epi64::<32>(a)
+        }
+    }
+}
+
+impl Widening for Avx512<true> {
+    type Half = [u32; LANES];
+
+    #[inline(always)]
+    fn halves(words: &[u32]) -> &[[u32; LANES]] {
+        words.as_chunks().0
+    }
+
+    #[inline(always)]
+    fn halves_mut(words: &mut [u32]) -> &mut [[u32; LANES]] {
+        words.as_chunks_mut().0
+    }
+
+    intrinsics! {
+        fn load_half(self, block: &[u32; LANES]) -> __m512i {
+            widened(block)
+        }
+        fn store_half(self, block: &mut [u32; LANES], v: __m512i) {
+            _mm256_storeu_si256(block.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(v))
+        }
+        fn load_even_odd(self, blocks: &[[u32; LANES]; 2]) -> (__m512i, __m512i) {
+            let both = _mm512_loadu_si512(blocks.as_ptr().cast());
+            (_mm512_maskz_mov_epi32(0x5555, both), _mm512_srli_epi64::<32>(both))
+        }
+        fn store_even_odd(self, blocks: &mut [[u32; LANES]; 2], even: __m512i, odd: __m512i) {
+            let both = _mm512_mask_shuffle_epi32::<0b10_10_00_00>(even, 0xaaaa, odd);
+            _mm512_storeu_si512(blocks.as_mut_ptr().cast(), both)
+        }
+        fn reverse(self, v: __m512i) -> __m512i {
+            _mm512_permutexvar_epi64(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), v)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Every back end that this processor can run, also those that a ring
 //! would not choose here, against the scalar definition.
 
-use super::backend::{word32, word52, word64};
+use super::backend::{wide32, word32, word52, word64};
 use crate::arch::avx2::Avx2;
 use crate::arch::avx512::Avx512;
 use crate::arch::scalar::Scalar;
@@ -141,9 +141,10 @@ fn all_32_bit_back_ends_agree() {
     for modulus in moduli(&[14, 20, 28, 29, 30, 31, 32]) {
         let scalar = Scalar::<u32>::new(modulus, LOG_N);
         let backends = [
-            Avx2::new().and_then(|isa| word32(isa, isa, modulus, LOG_N)),
-            Avx512::<false>::new().and_then(|isa| word32(isa, isa, modulus, LOG_N)),
-            Avx512::<true>::new().and_then(|isa| word32(isa, isa, modulus, LOG_N)),
+            Avx2::new().and_then(|isa| word32(isa, modulus, LOG_N)),
+            Avx512::<false>::new().and_then(|isa| word32(isa, modulus, LOG_N)),
+            Avx512::<true>::new().and_then(|isa| word32(isa, modulus, LOG_N)),
+            Avx512::<true>::new().and_then(|isa| wide32(isa, modulus, LOG_N)),
         ];
         for backend in backends.into_iter().flatten() {
             agree(&*backend, &scalar);

@@ -5,11 +5,13 @@ use crate::arch::avx512::Avx512;
 use crate::arch::scalar;
 use crate::arch::vector::full32::{self, Full32};
 use crate::arch::vector::ifma52::{self, Ifma52};
-use crate::arch::vector::lanes::{Ifma, Isa, Lanes, Lanes32, Lanes64};
+use crate::arch::vector::lanes::{Ifma, Isa, Lanes, Lanes32, Lanes64, Widening};
 use crate::arch::vector::lazy32::{self, Lazy32};
 use crate::arch::vector::pointwise::{self, Pointwise};
 use crate::arch::vector::shoup64::{self, Shoup64};
+use crate::arch::vector::storage::Storage;
 use crate::arch::vector::transform::{self, Exit, Inner, Transform, W, log_n_min};
+use crate::arch::vector::wide32::Wide32;
 use crate::arch::{Backend, Kernel, NttEntry, NttExit, Pair};
 use crate::automorphism::{evaluations, lane_permutations};
 use crate::limb_buf::LimbBuf;
@@ -87,29 +89,33 @@ impl<T: Transform, P: Pointwise<W = W<T>>> Backend<W<T>> for Vector<T, P> {
             NttExit::Canonical => Exit::Canonical,
             NttExit::SubMulC { minuend, c } => Exit::SubMul(minuend, T::form(&self.modulus, c)),
         };
-        let call = transform::Forward {
-            twiddles: &self.twiddles,
-            dst,
-            src,
-            scratch: &mut [],
-            add_c: entry.add_c,
-            exit,
-        };
-        self.transform.isa().run(Forward(self.transform, (call,)));
+        T::S::with_scratch(dst.len(), |scratch| {
+            let call = transform::Forward {
+                twiddles: &self.twiddles,
+                dst,
+                src,
+                scratch,
+                add_c: entry.add_c,
+                exit,
+            };
+            self.transform.isa().run(Forward(self.transform, (call,)));
+        });
     }
 
     fn intt_with(&self, dst: &mut [W<T>], src: Option<&[W<T>]>, mul_c: u64, add_c: u64) {
         let last = [self.twiddles.n_inverse(), self.twiddles.last_inverse()]
             .map(|factor| T::form(&self.modulus, self.modulus.mul(factor, mul_c)));
-        let call = transform::Inverse {
-            twiddles: &self.twiddles,
-            dst,
-            src,
-            scratch: &mut [],
-            last,
-            add_c,
-        };
-        self.transform.isa().run(Inverse(self.transform, (call,)));
+        T::S::with_scratch(dst.len(), |scratch| {
+            let call = transform::Inverse {
+                twiddles: &self.twiddles,
+                dst,
+                src,
+                scratch,
+                last,
+                add_c,
+            };
+            self.transform.isa().run(Inverse(self.transform, (call,)));
+        });
     }
 
     fn add(&self, dst: &mut [W<T>], a: &[W<T>], b: &[W<T>]) {
@@ -197,12 +203,12 @@ impl<T: Transform, P: Pointwise<W = W<T>>> Backend<W<T>> for Vector<T, P> {
 pub fn for_u32(simd: Simd, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backend<u32>>> {
     match simd {
         Simd::Scalar => None,
-        Simd::Avx2 => Avx2::new().and_then(|isa| word32(isa, isa, modulus, log_n)),
+        Simd::Avx2 => Avx2::new().and_then(|isa| word32(isa, modulus, log_n)),
         Simd::Avx512 => {
             let base = Avx512::<false>::new()?;
             match Avx512::<true>::new() {
-                Some(ifma) => word32(base, ifma, modulus, log_n),
-                None => word32(base, base, modulus, log_n),
+                Some(ifma) => wide32(ifma, modulus, log_n),
+                None => word32(base, modulus, log_n),
             }
         }
     }
@@ -219,10 +225,8 @@ pub fn for_u64(simd: Simd, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backe
     }
 }
 
-/// Transforms need no IFMA, sums of products gain from it.
-pub(super) fn word32<L: Lanes32, M: Lanes32>(
-    for_transforms: L,
-    for_sums: M,
+pub(super) fn word32<L: Lanes32>(
+    isa: L,
     modulus: Modulus,
     log_n: u32,
 ) -> Option<Box<dyn Backend<u32>>> {
@@ -234,8 +238,8 @@ pub(super) fn word32<L: Lanes32, M: Lanes32>(
         return Some(Box::new(Vector {
             name: "lazy32",
             modulus,
-            transform: Lazy32::new(for_transforms, &modulus),
-            pointwise: Full32::new(for_sums, &modulus),
+            transform: Lazy32::new(isa, &modulus),
+            pointwise: Full32::new(isa, &modulus),
             twiddles,
         }));
     }
@@ -243,9 +247,27 @@ pub(super) fn word32<L: Lanes32, M: Lanes32>(
     Some(Box::new(Vector {
         name: "full32",
         modulus,
-        transform: Full32::new(for_transforms, &modulus),
-        pointwise: Full32::new(for_sums, &modulus),
+        transform: Full32::new(isa, &modulus),
+        pointwise: Full32::new(isa, &modulus),
         twiddles,
+    }))
+}
+
+pub(super) fn wide32<L: Ifma + Widening + Lanes32>(
+    isa: L,
+    modulus: Modulus,
+    log_n: u32,
+) -> Option<Box<dyn Backend<u32>>> {
+    if log_n < log_n_min::<u32, L>() {
+        return None;
+    }
+    let twiddles = Twiddles::new(&modulus, log_n, |w| ifma52::form(&modulus, w));
+    Some(Box::new(Vector {
+        name: "wide32",
+        modulus,
+        twiddles,
+        transform: Wide32::new(isa, &modulus),
+        pointwise: Full32::new(isa, &modulus),
     }))
 }
 

@@ -63,8 +63,10 @@ use crate::modulus::Modulus;
 /// A vector of factors: the factor and its companion.
 #[derive(Clone, Copy)]
 pub struct Factor52<V> {
-    w: V,
-    companion: V,
+    /// The factor.
+    pub w: V,
+    /// Its companion.
+    pub companion: V,
 }
 
 /// Arithmetic modulo a prime in `ABOVE..BELOW`.
@@ -194,8 +196,9 @@ impl<L: Ifma> Ifma52<L> {
     }
 }
 
+/// The factor, given by its two words, in all lanes.
 #[inline(always)]
-fn splat_factor<L: Ifma>(isa: L, (w, companion): (u64, u64)) -> Factor52<L::V> {
+pub fn splat_factor<L: Ifma>(isa: L, (w, companion): (u64, u64)) -> Factor52<L::V> {
     Factor52 {
         w: isa.splat(w),
         companion: isa.splat(companion),

@@ -161,6 +161,28 @@ pub trait Lanes64: Lanes<u64> {
     fn up32(self, a: Self::V) -> Self::V;
 }
 
+/// Vectors of 64-bit words, filled from 32-bit words. `Half` words are as many
+/// as there are lanes.
+pub trait Widening: Lanes<u64> {
+    /// The words of a vector in 32-bit memory.
+    type Half: Copy;
+
+    /// The words as whole vectors.
+    fn halves(words: &[u32]) -> &[Self::Half];
+    /// The words as whole vectors.
+    fn halves_mut(words: &mut [u32]) -> &mut [Self::Half];
+    /// Reads a vector.
+    fn load_half(self, block: &Self::Half) -> Self::V;
+    /// Writes the lower 32 bits of a vector.
+    fn store_half(self, block: &mut Self::Half, v: Self::V);
+    /// Reads the words of even and of odd index.
+    fn load_even_odd(self, blocks: &[Self::Half; 2]) -> (Self::V, Self::V);
+    /// The inverse of [`Widening::load_even_odd`], for words below 2^32.
+    fn store_even_odd(self, blocks: &mut [Self::Half; 2], even: Self::V, odd: Self::V);
+    /// The lanes in reverse order.
+    fn reverse(self, v: Self::V) -> Self::V;
+}
+
 /// Products of 52-bit integers (of which each operand's upper 12 bits are ignored).
 pub trait Ifma: Lanes<u64> {
     /// `acc` plus the lower 52 bits of `a b`.

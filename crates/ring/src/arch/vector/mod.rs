@@ -8,7 +8,7 @@
 //!   [`storage`] of values between them.
 //! - [`pointwise`]: loops of the other kernels, over any
 //!   [`Pointwise`](pointwise::Pointwise).
-//! - [`full32`], [`lazy32`], [`shoup64`], [`ifma52`]: arithmetic for one range
+//! - [`full32`], [`lazy32`], [`wide32`], [`shoup64`], [`ifma52`]: arithmetic for one range
 //!   of primes each, with the proof of its bounds.
 //! - [`backend`]: all of it as a [`Backend`](super::Backend).
 //!
@@ -31,3 +31,4 @@ pub mod shoup64;
 pub mod storage;
 pub mod tails;
 pub mod transform;
+pub mod wide32;

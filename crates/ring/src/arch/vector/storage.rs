@@ -1,8 +1,12 @@
 //! Where a transform's values lie between its passes, and how they get there.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 
-use crate::arch::vector::lanes::Lanes;
+use zeroize::Zeroize;
+
+use crate::arch::vector::lanes::{Lanes, Widening};
+use crate::limb_buf::LimbBuf;
 use crate::word::Word;
 
 /// The vector of a storage.
@@ -30,6 +34,8 @@ pub trait Storage: Copy + Send + Sync + 'static {
     /// The words of a limb that one vector holds.
     type Outer: Copy;
 
+    /// Runs a transform with the scratch that it wants: N words or none.
+    fn with_scratch(n: usize, run: impl FnOnce(&mut [Self::Inner]));
     /// The words as whole vectors.
     fn outer(words: &[Self::W]) -> &[Self::Outer];
     /// The words as whole vectors.
@@ -67,6 +73,11 @@ impl<W: Word, L: Lanes<W>> Storage for InPlace<W, L> {
     type Inner = W;
     type L = L;
     type Outer = L::Block;
+
+    #[inline(always)]
+    fn with_scratch(_n: usize, run: impl FnOnce(&mut [W])) {
+        run(&mut []);
+    }
 
     #[inline(always)]
     fn outer(words: &[W]) -> &[L::Block] {
@@ -112,5 +123,88 @@ impl<W: Word, L: Lanes<W>> Storage for InPlace<W, L> {
     #[inline(always)]
     fn read_neighbours(isa: L, [a, b]: &[L::Block; 2]) -> (L::V, L::V) {
         isa.deinterleave_reversed(isa.load(a), isa.load(b))
+    }
+}
+
+/// Limbs of 32-bit words, values of 64 bits between passes, in a scratch of the
+/// thread. Paired are the words of even and of odd index, which are neighbours
+/// at equal lanes.
+#[derive(Debug, Clone, Copy)]
+pub struct Widened<L>(PhantomData<L>);
+
+thread_local! {
+    static SCRATCH: Cell<LimbBuf<u64>> = Cell::new(LimbBuf::default());
+}
+
+/// Forgets what transforms left in the scratch of this thread.
+pub fn wipe_scratch() {
+    SCRATCH.with(|cell| {
+        let mut scratch = cell.take();
+        scratch.zeroize();
+        cell.set(scratch);
+    });
+}
+
+impl<L: Widening> Storage for Widened<L> {
+    type W = u32;
+    type Inner = u64;
+    type L = L;
+    type Outer = L::Half;
+
+    fn with_scratch(n: usize, run: impl FnOnce(&mut [u64])) {
+        SCRATCH.with(|cell| {
+            let mut scratch = cell.take();
+            if scratch.len() < n {
+                scratch = LimbBuf::zeroed(n);
+            }
+            run(&mut scratch[..n]);
+            cell.set(scratch);
+        });
+    }
+
+    #[inline(always)]
+    fn outer(words: &[u32]) -> &[L::Half] {
+        L::halves(words)
+    }
+
+    #[inline(always)]
+    fn outer_mut(words: &mut [u32]) -> &mut [L::Half] {
+        L::halves_mut(words)
+    }
+
+    #[inline(always)]
+    fn places<'a>(dst: &'a mut [u32], scratch: &'a mut [u64]) -> Places<'a, L::Block, L::Half> {
+        (L::blocks_mut(scratch), Some(L::halves_mut(dst)))
+    }
+
+    #[inline(always)]
+    fn read(isa: L, block: &L::Half) -> L::V {
+        isa.load_half(block)
+    }
+
+    #[inline(always)]
+    fn write(isa: L, block: &mut L::Half, v: L::V) {
+        isa.store_half(block, v);
+    }
+
+    #[inline(always)]
+    fn read_paired(isa: L, blocks: &[L::Half; 2]) -> (L::V, L::V) {
+        isa.load_even_odd(blocks)
+    }
+
+    #[inline(always)]
+    fn write_paired(isa: L, blocks: &mut [L::Half; 2], (x, y): (L::V, L::V)) {
+        isa.store_even_odd(blocks, x, y);
+    }
+
+    #[inline(always)]
+    fn pair(_isa: L, x: L::V, y: L::V) -> (L::V, L::V) {
+        (x, y)
+    }
+
+    #[inline(always)]
+    fn read_neighbours(isa: L, blocks: &[L::Half; 2]) -> (L::V, L::V) {
+        let (x, y) = isa.load_even_odd(blocks);
+        (isa.reverse(x), isa.reverse(y))
     }
 }

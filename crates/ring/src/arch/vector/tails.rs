@@ -5,7 +5,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use crate::arch::vector::lanes::Lanes;
 use crate::arch::vector::passes::{Window, forward_4, forward_16, inverse_4, inverse_16};
 use crate::arch::vector::storage::Storage;
-use crate::arch::vector::transform::{Exit, Inner, Set, Side, Transform, V, W, block_of};
+use crate::arch::vector::transform::{Exit, Inner, Set, Transform, V, W, block_of};
 use crate::twiddles::Twiddles;
 use crate::word::Word;
 
@@ -172,7 +172,7 @@ fn inverse_within<T: Transform, const S: u32>(
     let (x, y) = if S == Set::<T>::LOG_LANES {
         t.inverse_canonical(x, y, w)
     } else {
-        t.inverse(t.to_left(x), y, w, Side::Right)
+        t.inverse_plain(x, y, w)
     };
     let (later, earlier) = t.isa().deinterleave(x, y);
     // There is no store in between, so that the compiler would load all

@@ -108,10 +108,15 @@ pub trait Transform: Copy + Send + Sync + 'static {
     }
     /// `(x + y, (y - x) w)` in the range of the side; x is a left partner.
     fn inverse(self, x: V<Self>, y: V<Self>, w: Self::F, side: Side) -> (V<Self>, V<Self>);
-    /// `(x + y, (y - x) w)` in the inverse range, for x and y canonical.
+    /// `(x + y, (y - x) w)`, all in the inverse range.
+    #[inline(always)]
+    fn inverse_plain(self, x: V<Self>, y: V<Self>, w: Self::F) -> (V<Self>, V<Self>) {
+        self.inverse(self.to_left(x), y, w, Side::Right)
+    }
+    /// The same for x and y canonical.
     #[inline(always)]
     fn inverse_canonical(self, x: V<Self>, y: V<Self>, w: Self::F) -> (V<Self>, V<Self>) {
-        self.inverse(self.to_left(x), y, w, Side::Right)
+        self.inverse_plain(x, y, w)
     }
     /// `((x + y) w0, (y - x) w1)`, canonical; x is a left partner.
     fn finish(self, x: V<Self>, y: V<Self>, w: [Self::F; 2]) -> (V<Self>, V<Self>);
