@@ -41,7 +41,7 @@ Counts = dict[str, int]
 #: What says in an assembly file that a function is an AVX-512 kernel, and which: the function
 #: that runs it, then its name and that of its arithmetic, each after its length.
 KERNEL = re.compile(r"run_(base|ifma).*?7backend(\d+)(\w+)")
-ARITHMETIC = re.compile(r"(?:Lazy|Full|Ifma|Shoup)\d\d")
+ARITHMETIC = re.compile(r"(?:Lazy|Full|Ifma|Shoup|Wide)\d\d")
 
 #: Multiplications of vectors; a loop without any moves data only.
 MULTIPLICATION = re.compile(r"v(?:pmul|pmadd52)\w*\s.*%zmm")
