@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cyclotron_ring::{LimbBuf, Ring};
+use cyclotron_ring::{LimbBuf, Ring, wipe_scratch};
 use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
@@ -210,6 +210,7 @@ fn phase_limb<W: ClientWord>(
         _ => value.fill(W::default()),
     }
     ring.intt_in_place(m, &mut value);
+    wipe_scratch();
     value
 }
 

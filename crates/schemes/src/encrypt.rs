@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use cyclotron_ring::prf::{Seed, stream};
-use cyclotron_ring::{LimbBuf, Ring, sampler};
+use cyclotron_ring::{LimbBuf, Ring, sampler, wipe_scratch};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -168,6 +168,7 @@ impl<'a> Message<'a> {
         wide.residues(ring, m, &mut encoded);
         ring.add(m, &mut sum, &error, &encoded);
         ring.ntt_in_place(m, &mut sum);
+        wipe_scratch();
         sum
     }
 }

@@ -1,7 +1,7 @@
 //! The small polynomials that are added to plaintexts and keys.
 
 use cyclotron_ring::prf::{Seed, stream};
-use cyclotron_ring::{LimbBuf, Ring, reduce_signed_wide, sampler};
+use cyclotron_ring::{LimbBuf, Ring, reduce_signed_wide, sampler, wipe_scratch};
 use zeroize::Zeroizing;
 
 use crate::context::Context;
@@ -75,6 +75,7 @@ impl ErrorPoly {
         let mut limb = Zeroizing::new(LimbBuf::unspecified(ring.n()));
         self.residues(ring, m, &mut limb);
         ring.ntt_in_place(m, &mut limb);
+        wipe_scratch();
         limb
     }
 }

@@ -24,7 +24,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cyclotron_ring::prf::{Seed, stream};
-use cyclotron_ring::{LimbBuf, Ring, sampler};
+use cyclotron_ring::{LimbBuf, Ring, sampler, wipe_scratch};
 use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -304,6 +304,7 @@ pub(crate) fn small_limb<W: ClientWord, T: Copy + Into<i64>>(
     let mut limb = LimbBuf::unspecified(ring.n());
     ring.reduce_signed(m, &mut limb, coefficients);
     ring.ntt_in_place(m, &mut limb);
+    wipe_scratch();
     limb
 }
 
