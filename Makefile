@@ -90,7 +90,6 @@ fmt: $(DEV) ## Format everything
 	$(BIN)/ruff check --fix python tests tools examples
 
 bench: setup ## Measure everything beside the peers (an hour), and record it
-	cargo bench -p cyclotron-ring -p cyclotron-runtime -p cyclotron-checker
 	$(BIN)/cyclotron bench kernels --peers
 	$(BIN)/cyclotron bench operations --peers
 	$(BIN)/cyclotron bench programs --peers
