@@ -72,7 +72,7 @@ def identity(compiled: Compiled, options: Options) -> dict[str, Any]:
 
 def schedule_report(schedule: _native.Schedule) -> dict[str, Any]:
     """Report a schedule's length, bound, traffic and use of the machine."""
-    return dict(schedule.report())
+    return {**schedule.report(), "instruction_bytes": schedule.instruction_bytes()}
 
 
 def succeeded(report: dict[str, Any]) -> bool:

@@ -15,6 +15,7 @@
 //! (`schemes`), machine numbers (`machine`), and scheduling (`compiler`).
 
 mod builder;
+mod encoding;
 mod error;
 mod flat;
 mod interpret;
@@ -33,6 +34,7 @@ pub mod text;
 mod verify;
 
 pub use builder::{ProcedureBuilder, ProgramBuilder};
+pub use encoding::{EncodingError, decode_streams, encode_streams};
 pub use error::IsaError;
 pub use flat::{FlatProgram, NONE};
 pub use interpret::interpret;

@@ -60,9 +60,6 @@ impl PySchedule {
         let dict = PyDict::new(py);
         dict.set_item("cycles", report.cycles)?;
         dict.set_item("entries", report.entries)?;
-        let streams = self.schedule.machine().streams.as_ref();
-        let bytes = streams.map_or(0, |streams| u64::from(streams.instr_bytes));
-        dict.set_item("instruction_bytes", report.entries * bytes)?;
         dict.set_item("computes", report.computes)?;
         dict.set_item("loads", report.loads)?;
         dict.set_item("stores", report.stores)?;
@@ -103,6 +100,11 @@ impl PySchedule {
         PyMachine {
             machine: self.schedule.machine().clone(),
         }
+    }
+
+    /// Bytes of all instruction streams in their compact encoding.
+    fn instruction_bytes(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.schedule.instruction_bytes())
     }
 
     /// Writes the schedule as a trace for Perfetto.
@@ -167,9 +169,6 @@ impl PySchedule {
         dict.set_item("schedule_over_bound", ratio)?;
         dict.set_item("instructions", report.instructions)?;
         dict.set_item("entries", report.entries)?;
-        let streams = self.schedule.machine().streams.as_ref();
-        let bytes = streams.map_or(0, |streams| u64::from(streams.instr_bytes));
-        dict.set_item("instruction_bytes", report.entries * bytes)?;
         dict.set_item("traffic_bytes", traffic(py, &report.counts.traffic)?)?;
         let utilisation = PyDict::new(py);
         for kind in &report.counts.activity {

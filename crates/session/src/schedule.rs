@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use cyclotron_checker::{CheckReport, check};
 use cyclotron_compiler::{Compiled, LowerBound, Options, Phase, compile, lower_bound};
-use cyclotron_isa::{FlatProgram, LimbProgram, Schedule, Traffic};
+use cyclotron_isa::{FlatProgram, LimbProgram, Schedule, Traffic, encode_streams};
 use cyclotron_machine::{Machine, Resolved};
 use cyclotron_schemes::Parameters;
 use cyclotron_simulator::{Counts, Energy, Violation, count, energy, perfetto_trace};
@@ -144,6 +144,13 @@ impl MachineSchedule {
     /// What `out` reports.
     pub fn write_trace(&self, out: &mut impl Write) -> io::Result<()> {
         perfetto_trace(&self.flat, &self.schedule, &self.resolved, out)
+    }
+
+    /// Bytes of all instruction streams in their compact encoding: what the
+    /// machine fetches to execute the schedule once.
+    #[must_use]
+    pub fn instruction_bytes(&self) -> u64 {
+        encode_streams(&self.schedule.streams).len() as u64
     }
 
     /// Counts what the schedule does.

@@ -1,0 +1,142 @@
+//! Encoded streams read back, and what is no encoding is refused.
+
+use cyclotron_isa::testing::TestRng;
+use cyclotron_isa::{
+    Component, EncodingError, Entry, Link, NO_SLOT, Op, Stream, StreamOp, decode_streams,
+    encode_streams,
+};
+
+/// Any number of at most `bits` bits, small ones as likely as large ones.
+fn number(rng: &mut TestRng, bits: u64) -> u32 {
+    let width = rng.below(bits + 1);
+    (rng.next_u64() & ((1 << width) - 1)) as u32
+}
+
+fn link(rng: &mut TestRng) -> Link {
+    let index = number(rng, 16) as u16;
+    if rng.chance(50) {
+        Link::Xbar(index)
+    } else {
+        Link::Channel(index)
+    }
+}
+
+/// Any entry, sensible or not.
+fn op(rng: &mut TestRng) -> StreamOp {
+    let slot = number(rng, 16) as u16;
+    match rng.index(6) {
+        0 => StreamOp::Compute {
+            op: rng.pick(&Op::ALL),
+            modulus: number(rng, 16) as u16,
+            dst: slot,
+            src: [0; 3].map(|_: u16| {
+                if rng.chance(40) {
+                    NO_SLOT
+                } else {
+                    number(rng, 16) as u16
+                }
+            }),
+            imm: number(rng, 32),
+        },
+        1 => StreamOp::Read {
+            slot,
+            to: link(rng),
+        },
+        2 => StreamOp::Write {
+            slot,
+            from: link(rng),
+        },
+        3 => StreamOp::Route { from: slot },
+        4 => StreamOp::Load {
+            address: number(rng, 32),
+            bank: slot,
+        },
+        _ => StreamOp::Store {
+            address: number(rng, 32),
+            bank: slot,
+        },
+    }
+}
+
+fn streams(seed: u64) -> Vec<Stream> {
+    let mut rng = TestRng::new(seed);
+    let (a, b) = (number(&mut rng, 16) as u16, number(&mut rng, 16) as u16);
+    let components = [
+        Component::Unit {
+            cluster: a,
+            unit: b,
+        },
+        Component::RegFile { cluster: a },
+        Component::XbarPort { xbar: a, port: b },
+        Component::Bank { bank: b },
+        Component::Channel { channel: a },
+    ];
+    let made = components.into_iter().map(|component| {
+        let entries = (0..rng.index(40)).map(|_| Entry {
+            wait: number(&mut rng, 32),
+            op: op(&mut rng),
+        });
+        let entries = entries.collect();
+        Stream { component, entries }
+    });
+    made.collect()
+}
+
+#[test]
+fn every_stream_reads_back() {
+    for seed in 0..500 {
+        let streams = streams(seed);
+        let bytes = encode_streams(&streams);
+        assert_eq!(decode_streams(&bytes), Ok(streams), "seed {seed}");
+    }
+    assert_eq!(decode_streams(&encode_streams(&[])), Ok(Vec::new()));
+}
+
+#[test]
+fn truncated_bytes_are_refused() {
+    for seed in 0..20 {
+        let bytes = encode_streams(&streams(seed));
+        for length in 0..bytes.len() {
+            let found = decode_streams(&bytes[..length]);
+            let cut = matches!(found, Err(EncodingError::Truncated { .. }));
+            assert!(cut, "seed {seed}, {length} bytes: {found:?}");
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        let found = decode_streams(&longer);
+        assert_eq!(found, Err(EncodingError::Trailing { count: 1 }));
+    }
+}
+
+#[test]
+fn no_bytes_are_trusted() {
+    for seed in 0..2000 {
+        let mut rng = TestRng::new(seed);
+        let mut bytes = encode_streams(&streams(seed % 20));
+        for _ in 0..=rng.index(4) {
+            let at = rng.index(bytes.len());
+            bytes[at] ^= 1 << rng.index(8);
+        }
+        // Errors or other streams, but no panic, and no memory that the bytes do not pay for.
+        if let Ok(streams) = decode_streams(&bytes) {
+            let entries: usize = streams.iter().map(|stream| stream.entries.len()).sum();
+            assert!(entries <= 8 * bytes.len());
+        }
+    }
+}
+
+#[test]
+fn a_regular_stream_takes_two_bytes_an_entry() {
+    let entries = (0..1000).map(|i| Entry {
+        wait: 120 + i % 16,
+        op: StreamOp::Write {
+            slot: (i % 8) as u16,
+            from: Link::Xbar((i % 3) as u16),
+        },
+    });
+    let stream = Stream {
+        component: Component::RegFile { cluster: 3 },
+        entries: entries.collect(),
+    };
+    let bytes = encode_streams(&[stream]);
+    assert!(bytes.len() < 2050, "{} bytes", bytes.len());
+}
