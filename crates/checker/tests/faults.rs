@@ -2,130 +2,17 @@
 //! edit of one or two of its lines can make.
 
 use cyclotron_checker::check;
+use cyclotron_isa::FlatProgram;
 use cyclotron_isa::text::parse_schedule;
-use cyclotron_isa::{FlatProgram, LimbType, Op, ProgramBuilder, Source};
-use cyclotron_machine::{Bank, Channel, OpTiming, RegFile, Resolved, UnitKind, Xbar, XbarKind};
+use cyclotron_machine::testing::{SUM_SCHEDULE, sum_machine, sum_program};
 
-const LOG_N: u32 = 10;
-
-/// `%2 = %0 + %1` is the output.
 fn program() -> FlatProgram {
-    let mut b = ProgramBuilder::new("sum", LOG_N, 32, &[4293918721]);
-    let x = b.ciphertext("x");
-    let inputs = [0, 1].map(|poly| {
-        let source = Source::Ciphertext {
-            input: x,
-            poly,
-            limb: 0,
-        };
-        b.input(source, LimbType::eval(0))
-    });
-    let procedure = b.procedure("sum", |p| {
-        let (a, b) = (p.param(LimbType::eval(0)), p.param(LimbType::eval(0)));
-        vec![p.add(a, b)]
-    });
-    let results = b.call(procedure, &inputs, 0);
-    let y = b.output_named("y");
-    b.output(y, 0, 0, results[0]);
-    FlatProgram::new(&b.finish()).expect("flat")
+    FlatProgram::new(&sum_program()).expect("flat")
 }
-
-fn machine() -> Resolved {
-    let mut ops = [None; Op::ALL.len()];
-    let timing = |unit| OpTiming {
-        unit,
-        occupancy: 8,
-        latency: 4,
-        multipass: false,
-    };
-    ops[Op::Add as usize] = Some(timing(0));
-    ops[Op::Sub as usize] = Some(timing(0));
-    ops[Op::Neg as usize] = Some(timing(1));
-    ops[Op::AddC as usize] = Some(timing(0));
-    let unit = |name: &str, first| UnitKind {
-        name: name.to_owned(),
-        count: 1,
-        first,
-    };
-    let bank = |reads| Bank {
-        group: 0,
-        slots: 2,
-        latency: 2,
-        reads,
-        writes: 1,
-        single_port: false,
-    };
-    let xbar = |kind| Xbar {
-        name: String::new(),
-        kind,
-        groups: vec![0],
-        latency: 3,
-        span: 8,
-    };
-    let channel = Channel {
-        memory: 0,
-        groups: vec![0],
-        span: 16,
-        latency: 20,
-    };
-    Resolved {
-        name: "small".to_owned(),
-        hash: "h".to_owned(),
-        clock_mhz: 1000.0,
-        word_bits: 32,
-        log_n: LOG_N,
-        vector_bytes: 4096,
-        clusters: 2,
-        units: vec![unit("add", 0), unit("neg", 1)],
-        ops,
-        regfile: RegFile {
-            slots: 4,
-            latency: 1,
-            net_reads: 1,
-            net_writes: 1,
-        },
-        groups: vec!["scratchpad".to_owned()],
-        banks: vec![bank(2), bank(1)],
-        xbars: vec![xbar(XbarKind::BankToCluster), xbar(XbarKind::ClusterToBank)],
-        channels: vec![channel.clone(), channel],
-    }
-}
-
-const LEGAL: &str = "schedule \"small\"
-machine_hash \"h\"
-log_n 10
-cycles 96
-dram d0 channel 0 input 0
-dram d1 channel 0 input 1
-dram d2 channel 0 output 0
-stream unit 0 0
-@49 add m0 r2 <- r0 r1
-stream regfile 0
-@33 write s0 <- xbar0
-@49 write s1 <- xbar0
-@54 read s2 -> xbar1
-stream xbar 0 0
-@30 route <- 0
-@46 route <- 1
-stream xbar 1 1
-@55 route <- 0
-stream bank 0
-@20 write s0 <- channel0
-@28 read s0 -> xbar0
-stream bank 1
-@36 write s0 <- channel0
-@44 read s0 -> xbar0
-@58 write s1 <- xbar1
-@58 read s1 -> channel0
-stream channel 0
-@0 load d0 -> bank0
-@16 load d1 -> bank1
-@60 store d2 <- bank1
-";
 
 fn verdict(text: &str) -> Result<u64, String> {
     let schedule = parse_schedule(text).expect("well formed");
-    match check(&program(), &schedule, &machine()) {
+    match check(&program(), &schedule, &sum_machine()) {
         Ok(report) => Ok(report.cycles),
         Err(error) => Err(error.to_string()),
     }
@@ -133,9 +20,9 @@ fn verdict(text: &str) -> Result<u64, String> {
 
 #[test]
 fn the_schedule_is_legal_and_tight() {
-    assert_eq!(verdict(LEGAL), Ok(96));
+    assert_eq!(verdict(SUM_SCHEDULE), Ok(96));
     // The second operand may come later, until the sum starts without it.
-    let swapped = LEGAL.replace("<- r0 r1", "<- r1 r0");
+    let swapped = SUM_SCHEDULE.replace("<- r0 r1", "<- r1 r0");
     assert_eq!(verdict(&swapped), Ok(96), "addition commutes");
 }
 
@@ -144,7 +31,7 @@ type Case<'a> = (&'a [(&'a str, &'a str)], &'a str);
 
 fn expect(cases: &[Case<'_>]) {
     for (edits, expected) in cases {
-        let mut text = LEGAL.to_owned();
+        let mut text = SUM_SCHEDULE.to_owned();
         for (from, to) in *edits {
             assert!(text.contains(from), "{from}");
             text = text.replacen(from, to, 1);

@@ -1,4 +1,5 @@
-//! Random machines and a naive scheduler, for tests of other crates (feature `testing`).
+//! Random machines, a naive scheduler, and one small schedule by hand, for tests of other crates
+//! (feature `testing`).
 //!
 //! The scheduler is no compiler: it takes instructions in order, chooses
 //! clusters, banks and victims at random, and starts everything at the earliest
@@ -9,6 +10,8 @@
 mod machines;
 mod scheduler;
 mod state;
+mod sum;
 
 pub use machines::random_resolved;
 pub use scheduler::schedule_naively;
+pub use sum::{SUM_PRIME, SUM_SCHEDULE, sum_machine, sum_program};
