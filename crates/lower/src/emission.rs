@@ -248,8 +248,14 @@ impl<'a> Emission<'a> {
             }
             _ => {}
         }
-        let results = self.builder.call(procedure, &arguments, index);
-        self.values[index as usize] = results.chunks(node.level).map(<[u32]>::to_vec).collect();
+        self.invoke(procedure, &arguments, index, node.level)
+    }
+
+    /// Calls a procedure, whose results are the ciphertext of node `index`; returns
+    /// the number of limb instructions it executes.
+    fn invoke(&mut self, procedure: u32, arguments: &[u32], index: u32, level: usize) -> u64 {
+        let results = self.builder.call(procedure, arguments, index);
+        self.values[index as usize] = results.chunks(level).map(<[u32]>::to_vec).collect();
         self.builder.procedure_len(procedure) as u64
     }
 
@@ -280,9 +286,7 @@ impl<'a> Emission<'a> {
         let mut arguments = flatten(&ct);
         arguments.extend(&self.digits[&from]);
         arguments.extend(self.hints(key_spec(op, variant), level));
-        let results = self.builder.call(procedure, &arguments, index);
-        self.values[index as usize] = results.chunks(level).map(<[u32]>::to_vec).collect();
-        count + self.builder.procedure_len(procedure) as u64
+        count + self.invoke(procedure, &arguments, index, level)
     }
 
     pub(crate) fn finish(
