@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use cyclotron_ring::prf::{Seed, stream};
 use cyclotron_ring::{LimbBuf, Simd, sampler};
 use cyclotron_schemes::{
-    Context, KeySpec, KeyTarget, KeyVariant, Parameters, ParametersLiteral, Plaintext, PublicKey,
-    Scheme, SecretKey, SwitchKey, decrypt_integers, decrypt_real, encrypt_public, encrypt_secret,
+    Ciphertext, Context, KeySpec, KeyTarget, KeyVariant, Parameters, ParametersLiteral, Plaintext,
+    PublicKey, Scheme, SecretKey, SwitchKey, decrypt_integers, decrypt_real, encrypt_public,
+    encrypt_secret,
 };
 
 const SAMPLES: u32 = 7;
@@ -148,15 +149,7 @@ fn ckks(report: &Report, log_n: u32) {
         });
     }
     let plain = encode(45.0);
-    let secret = SecretKey::from_seed(&context, &Seed::for_test(2)).expect("a key");
-    let public = PublicKey::new(&context, &secret).expect("a key");
-    let seed = Seed::for_test(3);
-    let encrypt = || encrypt_secret(&context, &secret, &plain, &seed).expect("encrypts");
-    report.row(&format!("{prefix} encrypt secret"), encrypt);
-    report.row(&format!("{prefix} encrypt public"), || {
-        encrypt_public(&context, &public, &plain, &seed).expect("encrypts")
-    });
-    let encrypted = encrypt();
+    let (secret, encrypted) = encryption(report, &context, &prefix, &plain);
     report.row(&format!("{prefix} decrypt and decode"), || {
         decrypt_real(&context, &secret, &encrypted).expect("decrypts")
     });
@@ -172,6 +165,25 @@ fn ckks(report: &Report, log_n: u32) {
     keys(report, &context, &prefix);
 }
 
+/// Rows of both encryptions; the key and a ciphertext for what follows.
+fn encryption(
+    report: &Report,
+    context: &Context,
+    prefix: &str,
+    plain: &Plaintext,
+) -> (SecretKey, Ciphertext) {
+    let secret = SecretKey::from_seed(context, &Seed::for_test(2)).expect("a key");
+    let public = PublicKey::new(context, &secret).expect("a key");
+    let seed = Seed::for_test(3);
+    let encrypt = || encrypt_secret(context, &secret, plain, &seed).expect("encrypts");
+    report.row(&format!("{prefix} encrypt secret"), encrypt);
+    report.row(&format!("{prefix} encrypt public"), || {
+        encrypt_public(context, &public, plain, &seed).expect("encrypts")
+    });
+    let encrypted = encrypt();
+    (secret, encrypted)
+}
+
 fn bgv(report: &Report, log_n: u32) {
     let context = context(Scheme::Bgv, log_n);
     let level = context.params().levels();
@@ -181,15 +193,7 @@ fn bgv(report: &Report, log_n: u32) {
     let encode = || Plaintext::encode_integers(&context, &values, level, factor).expect("fits");
     report.row(&format!("{prefix} encode"), encode);
     let plain = encode();
-    let secret = SecretKey::from_seed(&context, &Seed::for_test(2)).expect("a key");
-    let public = PublicKey::new(&context, &secret).expect("a key");
-    let seed = Seed::for_test(3);
-    let encrypt = || encrypt_secret(&context, &secret, &plain, &seed).expect("encrypts");
-    report.row(&format!("{prefix} encrypt secret"), encrypt);
-    report.row(&format!("{prefix} encrypt public"), || {
-        encrypt_public(&context, &public, &plain, &seed).expect("encrypts")
-    });
-    let encrypted = encrypt();
+    let (secret, encrypted) = encryption(report, &context, &prefix, &plain);
     report.row(&format!("{prefix} decrypt and decode"), || {
         decrypt_integers(&context, &secret, &encrypted).expect("decrypts")
     });
