@@ -6,6 +6,9 @@ use cyclotron_isa::{
     encode_streams,
 };
 
+/// More entries than any of these streams have.
+const ENOUGH: u64 = 1 << 10;
+
 /// Any number of at most `bits` bits, small ones as likely as large ones.
 fn number(rng: &mut TestRng, bits: u64) -> u32 {
     let width = rng.below(bits + 1);
@@ -87,9 +90,9 @@ fn every_stream_reads_back() {
     for seed in 0..500 {
         let streams = streams(seed);
         let bytes = encode_streams(&streams);
-        assert_eq!(decode_streams(&bytes), Ok(streams), "seed {seed}");
+        assert_eq!(decode_streams(&bytes, ENOUGH), Ok(streams), "seed {seed}");
     }
-    assert_eq!(decode_streams(&encode_streams(&[])), Ok(Vec::new()));
+    assert_eq!(decode_streams(&encode_streams(&[]), 0), Ok(Vec::new()));
 }
 
 #[test]
@@ -97,31 +100,81 @@ fn truncated_bytes_are_refused() {
     for seed in 0..20 {
         let bytes = encode_streams(&streams(seed));
         for length in 0..bytes.len() {
-            let found = decode_streams(&bytes[..length]);
+            let found = decode_streams(&bytes[..length], ENOUGH);
             let cut = matches!(found, Err(EncodingError::Truncated { .. }));
             assert!(cut, "seed {seed}, {length} bytes: {found:?}");
         }
         let longer = [&bytes[..], &[0]].concat();
-        let found = decode_streams(&longer);
+        let found = decode_streams(&longer, ENOUGH);
         assert_eq!(found, Err(EncodingError::Trailing { count: 1 }));
     }
 }
 
+/// Errors or other streams, but no panic, and no memory beyond what is allowed.
 #[test]
 fn no_bytes_are_trusted() {
-    for seed in 0..2000 {
+    let (mut decoded, mut refused, mut too_many) = (0, 0, 0);
+    for seed in 0..10_000 {
         let mut rng = TestRng::new(seed);
-        let mut bytes = encode_streams(&streams(seed % 20));
+        let streams = streams(seed % 50);
+        let mut bytes = encode_streams(&streams);
+        let entries: usize = streams.iter().map(|stream| stream.entries.len()).sum();
+        let limit = entries as u64 + rng.below(3);
         for _ in 0..=rng.index(4) {
-            let at = rng.index(bytes.len());
-            bytes[at] ^= 1 << rng.index(8);
+            // Counts and widths stand at the beginning of a stream.
+            let range = if rng.chance(30) {
+                bytes.len().min(24)
+            } else {
+                bytes.len()
+            };
+            let at = rng.index(range);
+            match rng.below(3) {
+                0 => bytes[at] ^= 1 << rng.index(8),
+                1 => bytes[at] = rng.next_u64() as u8,
+                _ => bytes[at] = if rng.chance(50) { 0 } else { 255 },
+            }
         }
-        // Errors or other streams, but no panic, and no memory that the bytes do not pay for.
-        if let Ok(streams) = decode_streams(&bytes) {
-            let entries: usize = streams.iter().map(|stream| stream.entries.len()).sum();
-            assert!(entries <= 8 * bytes.len());
+        if rng.chance(20) {
+            bytes.truncate(rng.index(bytes.len()));
+        }
+        match decode_streams(&bytes, limit) {
+            Ok(streams) => {
+                let room: usize = streams.iter().map(|s| s.entries.capacity()).sum();
+                assert!(room as u64 <= limit, "seed {seed}");
+                decoded += 1;
+            }
+            Err(EncodingError::TooMany { .. }) => too_many += 1,
+            Err(_) => refused += 1,
         }
     }
+    let counts = [decoded, refused, too_many];
+    assert!(counts.iter().all(|&count| count > 250), "{counts:?}");
+}
+
+/// A stream of equal entries in one cycle takes a bit for each.
+#[test]
+fn a_bit_for_an_entry_is_paid_for_by_the_limit() {
+    let count: u64 = 1 << 16;
+    let entry = Entry {
+        wait: 0,
+        op: StreamOp::Route { from: 0 },
+    };
+    let stream = Stream {
+        component: Component::XbarPort { xbar: 0, port: 0 },
+        entries: vec![entry; count as usize],
+    };
+    let bytes = encode_streams(&[stream.clone(), stream.clone()]);
+    assert!((bytes.len() as u64) < count / 3);
+    let decoded = decode_streams(&bytes, 2 * count).expect("allowed");
+    assert!(decoded == [stream.clone(), stream]);
+    let found = decode_streams(&bytes, 2 * count - 1);
+    let refused = EncodingError::TooMany {
+        stream: 1,
+        what: "entries",
+        count,
+        limit: count - 1,
+    };
+    assert_eq!(found, Err(refused));
 }
 
 #[test]

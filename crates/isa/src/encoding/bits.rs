@@ -93,6 +93,24 @@ impl<'a> BitReader<'a> {
         Err(EncodingError::Truncated { stream, what })
     }
 
+    /// An error if there are more than `limit`.
+    pub(super) fn at_most(
+        &self,
+        what: &'static str,
+        count: u64,
+        limit: u64,
+    ) -> Result<(), EncodingError> {
+        if count <= limit {
+            return Ok(());
+        }
+        Err(EncodingError::TooMany {
+            stream: self.stream,
+            what,
+            count,
+            limit,
+        })
+    }
+
     pub(super) fn unknown(&self, what: &'static str, number: u64) -> EncodingError {
         let stream = self.stream;
         EncodingError::Unknown {

@@ -85,8 +85,11 @@ impl Form {
         }
     }
 
-    /// Reads what [`Self::write`] wrote.
-    pub(super) fn read(reader: &mut BitReader<'_>) -> Result<(Self, Vec<u32>), EncodingError> {
+    /// Reads what [`Self::write`] wrote, in a stream of so many entries.
+    pub(super) fn read(
+        reader: &mut BitReader<'_>,
+        entries: u64,
+    ) -> Result<(Self, Vec<u32>), EncodingError> {
         let kind = reader.get(3, "form")?;
         let form = match kind {
             0 => {
@@ -97,6 +100,7 @@ impl Form {
                 let op = Op::ALL[number as usize];
                 let sources = reader.get(3, "sources")? as u8;
                 let count = reader.get(32, "number of immediates")?;
+                reader.at_most("immediates", count, entries)?;
                 reader.room(count * 32, "immediates")?;
                 let mut value = || Ok(reader.get(32, "immediate")? as u32);
                 let values = (0..count).map(|_| value()).collect::<Result<_, _>>()?;

@@ -47,6 +47,18 @@ pub enum EncodingError {
         /// The number.
         number: u64,
     },
+    /// More of something than there may be.
+    #[error("stream {stream}: {count} {what}, where at most {limit} are allowed")]
+    TooMany {
+        /// Index of the stream.
+        stream: usize,
+        /// What is counted.
+        what: &'static str,
+        /// The number that the bytes state.
+        count: u64,
+        /// How many there may be.
+        limit: u64,
+    },
     /// Bytes are left over.
     #[error("{count} bytes follow the last stream")]
     Trailing {
@@ -73,17 +85,28 @@ pub fn encode_streams(streams: &[Stream]) -> Vec<u8> {
     out.finish()
 }
 
-/// Decodes streams.
+/// Decodes streams of at most `max_entries` entries, all together.
+///
+/// A bit can stand for an entry, which is 20 bytes once decoded, so the bytes
+/// alone are no bound on what they decode to: the caller states one. An entry is an
+/// operation, a store or a part of a transfer, so a program's size suggests it.
 ///
 /// # Errors
-/// [`EncodingError`] if the bytes are not what [`encode_streams`] writes. Nothing is
-/// allocated that the bytes have no room for.
-pub fn decode_streams(bytes: &[u8]) -> Result<Vec<Stream>, EncodingError> {
+/// [`EncodingError::TooMany`] if the bytes state more; others if they are not what
+/// [`encode_streams`] writes.
+///
+/// # Cost
+/// Memory, also where it fails: at most 128 bytes for each of `max_entries`, and 16
+/// for each of `bytes`.
+pub fn decode_streams(bytes: &[u8], max_entries: u64) -> Result<Vec<Stream>, EncodingError> {
     let mut reader = BitReader::new(bytes);
     let count = reader.get(32, "number of streams")?;
     let mut streams = Vec::new();
+    let mut left = max_entries;
     for _ in 0..count {
-        streams.push(read_stream(&mut reader)?);
+        let stream = read_stream(&mut reader, left)?;
+        left -= stream.entries.len() as u64;
+        streams.push(stream);
         reader.align();
         reader.stream += 1;
     }
@@ -168,9 +191,10 @@ impl Tables {
     }
 }
 
-fn read_stream(reader: &mut BitReader<'_>) -> Result<Stream, EncodingError> {
+fn read_stream(reader: &mut BitReader<'_>, max_entries: u64) -> Result<Stream, EncodingError> {
     let component = read_component(reader)?;
     let count = reader.get(32, "number of entries")?;
+    reader.at_most("entries", count, max_entries)?;
     let order = reader.get(5, "order of waits")? as u32;
     let mut widths = [0; FIELDS];
     for width in &mut widths {
@@ -180,8 +204,10 @@ fn read_stream(reader: &mut BitReader<'_>) -> Result<Stream, EncodingError> {
         }
     }
     let forms = reader.get(16, "number of forms")?;
+    // Some entry has each form, and each immediate of a form.
+    reader.at_most("forms", forms, count)?;
     let forms: Vec<(Form, Vec<u32>)> = (0..forms)
-        .map(|_| Form::read(reader))
+        .map(|_| Form::read(reader, count))
         .collect::<Result<_, _>>()?;
     // An entry has a bit at least: the one that ends its wait.
     reader.room(count, "entries")?;
