@@ -3,12 +3,13 @@
 
 use std::time::Instant;
 
+use cyclotron_checker::check;
 use cyclotron_compiler::{Options, legalize, lower_bound, place, plan_movement};
 use cyclotron_isa::FlatProgram;
 
 #[path = "../tests/support/mod.rs"]
 mod support;
-use support::{machines::Shape, programs, replay::replay};
+use support::{machines::Shape, programs};
 
 fn main() {
     let mut shapes = vec![("f1", Shape::f1())];
@@ -33,7 +34,7 @@ fn main() {
             let (schedule, stats) =
                 place(&flat, &plan, &machine, &Options::default(), &mut |_| {}).expect("schedule");
             let t2 = start.elapsed();
-            let legal = replay(&flat, &schedule, &machine);
+            let legal = check(&flat, &schedule, &machine);
             let bound = lower_bound(&flat, &machine).expect("bound");
             let busy = |k: usize, count: u64| stats.unit_busy[k] / (16 * count);
             println!(

@@ -2,8 +2,9 @@
 
 mod support;
 
+use cyclotron_checker::check;
 use cyclotron_compiler::{Options, compile};
-use support::{machines::Shape, programs, replay::replay};
+use support::{machines::Shape, programs};
 
 #[test]
 fn effort_buys_better_schedules_of_key_switches() {
@@ -13,7 +14,7 @@ fn effort_buys_better_schedules_of_key_switches() {
     for effort in 0..=2 {
         let options = Options { effort, seed: 0 };
         let compiled = compile(&program, &machine, &options, &mut |_, _| {}).expect("fits");
-        replay(&compiled.flat, &compiled.schedule, &machine).expect("legal");
+        check(&compiled.flat, &compiled.schedule, &machine).expect("legal");
         let cycles = compiled.schedule.cycles;
         assert!(
             cycles <= before,

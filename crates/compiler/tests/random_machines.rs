@@ -2,11 +2,11 @@
 
 mod support;
 
+use cyclotron_checker::check;
 use cyclotron_compiler::{CompileError, Options, compile};
 use support::{
     machines::Shape,
     programs::{self, Random},
-    replay::replay,
 };
 
 fn random_shape(random: &mut Random) -> Shape {
@@ -42,7 +42,7 @@ fn random_programs_compile_or_are_refused() {
         match compile(&program, &machine, &options, &mut |_, _| {}) {
             Ok(compiled) => {
                 let (bound, schedule) = (compiled.bound, compiled.schedule);
-                if let Err(why) = replay(&compiled.flat, &schedule, &machine) {
+                if let Err(why) = check(&compiled.flat, &schedule, &machine) {
                     panic!("seed {seed}, {shape:?}: {why}");
                 }
                 let (cycles, least) = (schedule.cycles, bound.cycles);

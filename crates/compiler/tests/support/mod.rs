@@ -1,6 +1,5 @@
-//! Machines, programs and a symbolic replay for the compiler's tests.
+//! Machines and programs for the compiler's tests.
 #![expect(dead_code, reason = "every test binary uses another part")]
 
 pub mod machines;
 pub mod programs;
-pub mod replay;
