@@ -152,16 +152,17 @@ impl<W: Word> Ring<W> {
 
     /// The NTT between an operation on each coefficient and one on each value,
     /// in the same walks over memory: `dst = exit(NTT(src + entry.add_c))`.
-    /// `src` any words, constants any integers, the minuend canonical.
+    /// Without a source it is done in place. `src` any words, constants any
+    /// integers, the minuend canonical.
     pub fn ntt_with(
         &self,
         m: usize,
         dst: &mut [W],
-        src: &[W],
+        src: Option<&[W]>,
         entry: NttEntry,
         exit: NttExit<'_, W>,
     ) {
-        self.check(&[dst, src]);
+        self.check(&[dst, src.unwrap_or(dst)]);
         let limb = self.limb(m);
         let entry = NttEntry {
             add_c: limb.modulus().reduce(entry.add_c),
@@ -174,16 +175,17 @@ impl<W: Word> Ring<W> {
                 NttExit::SubMulC { minuend, c }
             }
         };
-        limb.ntt_with(dst, Some(src), entry, exit);
+        limb.ntt_with(dst, src, entry, exit);
     }
 
     /// `mul_c INTT(src) + add_c`, the constant added to each coefficient; any
-    /// integers. The multiplication costs nothing: it joins the division by N.
-    pub fn intt_with(&self, m: usize, dst: &mut [W], src: &[W], mul_c: u64, add_c: u64) {
-        self.check(&[dst, src]);
+    /// integers, and without a source in place. The multiplication costs nothing:
+    /// it joins the division by N.
+    pub fn intt_with(&self, m: usize, dst: &mut [W], src: Option<&[W]>, mul_c: u64, add_c: u64) {
+        self.check(&[dst, src.unwrap_or(dst)]);
         let limb = self.limb(m);
         let [mul_c, add_c] = [mul_c, add_c].map(|c| limb.modulus().reduce(c));
-        limb.intt_with(dst, Some(src), mul_c, add_c);
+        limb.intt_with(dst, src, mul_c, add_c);
     }
 
     /// `a + b`.

@@ -24,22 +24,9 @@ pub(crate) fn compute<W: Word>(
 ) {
     match work {
         Work::Permute(operation) => kernel::apply(ring, *operation, results[0], sources),
-        Work::Inverse { modulus, mul, add } => {
-            ring.intt_with(*modulus, results[0], sources[0], *mul, *add);
-        }
-        Work::Forward { modulus, add, exit } => {
-            let entry = NttEntry { add_c: *add };
-            let exit = match exit {
-                Some(c) => NttExit::SubMulC {
-                    minuend: sources[1],
-                    c: *c,
-                },
-                None => NttExit::Canonical,
-            };
-            ring.ntt_with(*modulus, results[0], sources[0], entry, exit);
-            if let Some(addend) = sources.get(2) {
-                add_to(ring, *modulus, results[0], addend, scratch);
-            }
+        Work::Inverse { .. } | Work::Forward { .. } => {
+            let (coefficients, others) = (Some(sources[0]), &sources[1..]);
+            transform(ring, work, coefficients, others, results[0], scratch);
         }
         Work::Convert { moduli, matrix } => ring.bconv(moduli, results, sources, matrix),
         Work::Strips { ops, own } => {
@@ -55,6 +42,38 @@ pub(crate) fn compute<W: Word>(
                 start = end;
             }
         }
+    }
+}
+
+/// Computes a transform: from `src` to `dst`, or in place; `others` are the
+/// sources after the first.
+///
+/// A transform in place touches half the memory: no other buffer has to come
+/// into the cache before it is overwritten.
+pub(crate) fn transform<W: Word>(
+    ring: &Ring<W>,
+    work: &Work,
+    src: Option<&[W]>,
+    others: &[&[W]],
+    dst: &mut [W],
+    scratch: &mut LimbBuf<W>,
+) {
+    match *work {
+        Work::Inverse { modulus, mul, add } => ring.intt_with(modulus, dst, src, mul, add),
+        Work::Forward { modulus, add, exit } => {
+            let exit = match exit {
+                Some(c) => NttExit::SubMulC {
+                    minuend: others[0],
+                    c,
+                },
+                None => NttExit::Canonical,
+            };
+            ring.ntt_with(modulus, dst, src, NttEntry { add_c: add }, exit);
+            if let Some(addend) = others.get(1) {
+                add_to(ring, modulus, dst, addend, scratch);
+            }
+        }
+        _ => unreachable!("no transform"),
     }
 }
 

@@ -69,6 +69,13 @@ pub(crate) enum Work {
     Strips { ops: Vec<StripOp>, own: usize },
 }
 
+impl Work {
+    /// Whether it can be computed where its first source lies.
+    pub(crate) fn in_place(&self) -> bool {
+        matches!(self, Work::Inverse { .. } | Work::Forward { .. })
+    }
+}
+
 /// A part of a procedure that is executed at once.
 #[derive(Debug)]
 pub(crate) struct Piece {

@@ -7,12 +7,13 @@ use std::time::Instant;
 use cyclotron_isa::{InputProvider, LimbProgram, fetch};
 use cyclotron_ring::{LimbBuf, Ring, Word};
 
-use crate::compute::compute;
+use crate::compute::{compute, transform};
 use crate::engine::Progress;
 use crate::error::RuntimeError;
 use crate::plan::{Prepared, ProcedurePlan};
 use crate::pool::{Pool, SharedPool};
 use crate::queue::{Admission, Job, News, Queue};
+use crate::rewrite::Piece;
 use crate::value::{Global, Local, lock};
 
 /// A call that is being executed.
@@ -232,21 +233,7 @@ impl<'a, W: Word> Run<'a, W> {
         worker
             .sources
             .extend(sources.map(|&v| running.values[v as usize].read()));
-        let mut results: Vec<_> = task.results.iter().map(|_| worker.pool.take()).collect();
-        {
-            let sources: Vec<&[W]> = worker.sources.iter().map(|limb| &***limb).collect();
-            let mut dsts: Vec<&mut [W]> = results.iter_mut().map(|limb| &mut **limb).collect();
-            compute(
-                self.ring,
-                &task.work,
-                &sources,
-                &mut dsts,
-                &mut worker.scratch,
-            );
-        }
-        for source in worker.sources.drain(..) {
-            worker.pool.release(source);
-        }
+        let results = self.results(task, worker);
         for (&local, result) in task.results.iter().zip(results) {
             self.publish(running, plan, local, Arc::new(result), worker);
             for &reader in plan.readers.row(local) {
@@ -259,6 +246,32 @@ impl<'a, W: Word> Run<'a, W> {
             worker.news.call_finished();
         }
         self.report(u64::from(task.insts))
+    }
+
+    /// The results of a task, from the worker's sources, which are released.
+    fn results(&self, task: &Piece, worker: &mut Worker<'_, W>) -> Vec<LimbBuf<W>> {
+        let mut sources = std::mem::take(&mut worker.sources);
+        let own = match sources.first_mut().map(Arc::get_mut) {
+            Some(Some(_)) if task.work.in_place() => Arc::into_inner(sources.remove(0)),
+            _ => None,
+        };
+        let limbs: Vec<&[W]> = sources.iter().map(|limb| &***limb).collect();
+        let results = if let Some(mut limb) = own {
+            let scratch = &mut worker.scratch;
+            transform(self.ring, &task.work, None, &limbs, &mut limb, scratch);
+            vec![limb]
+        } else {
+            let mut results: Vec<_> = task.results.iter().map(|_| worker.pool.take()).collect();
+            let mut dsts: Vec<&mut [W]> = results.iter_mut().map(|limb| &mut **limb).collect();
+            let scratch = &mut worker.scratch;
+            compute(self.ring, &task.work, &limbs, &mut dsts, scratch);
+            results
+        };
+        for source in sources.drain(..) {
+            worker.pool.release(source);
+        }
+        worker.sources = sources;
+        results
     }
 
     /// Counts instructions, and tells the progress callback about every hundredth

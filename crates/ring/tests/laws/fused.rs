@@ -28,7 +28,7 @@ fn ntt_with_is_the_sequence<W: Word>(log_n: u32, primes: &[u64]) {
                     ring.ntt(m, &mut values, &entered(&ring, m, src, add_c));
                     let mut fused = LimbBuf::zeroed(n);
                     let entry = NttEntry { add_c };
-                    ring.ntt_with(m, &mut fused, src, entry, NttExit::Canonical);
+                    ring.ntt_with(m, &mut fused, Some(src), entry, NttExit::Canonical);
                     assert_eq!(fused, values, "{ring:?} {q} + {add_c}");
                     for c in constants(q) {
                         let mut expected = LimbBuf::zeroed(n);
@@ -37,8 +37,15 @@ fn ntt_with_is_the_sequence<W: Word>(log_n: u32, primes: &[u64]) {
                             minuend: &minuend,
                             c,
                         };
-                        ring.ntt_with(m, &mut fused, src, entry, exit);
+                        ring.ntt_with(m, &mut fused, Some(src), entry, exit);
                         assert_eq!(fused, expected, "{ring:?} {q} + {add_c}, times {c}");
+                        let exit = NttExit::SubMulC {
+                            minuend: &minuend,
+                            c,
+                        };
+                        fused.copy_from_slice(src);
+                        ring.ntt_with(m, &mut fused, None, entry, exit);
+                        assert_eq!(fused, expected, "{ring:?} {q} in place");
                     }
                 }
             }
@@ -59,8 +66,11 @@ fn intt_with_is_the_sequence<W: Word>(log_n: u32, primes: &[u64]) {
                     ring.mul_c(m, &mut product, &coefficients, mul_c);
                     ring.add_c(m, &mut expected, &product, add_c);
                     let mut fused = LimbBuf::zeroed(n);
-                    ring.intt_with(m, &mut fused, &src, mul_c, add_c);
+                    ring.intt_with(m, &mut fused, Some(&src), mul_c, add_c);
                     assert_eq!(fused, expected, "{ring:?} {q} times {mul_c} + {add_c}");
+                    fused.copy_from_slice(&src);
+                    ring.intt_with(m, &mut fused, None, mul_c, add_c);
+                    assert_eq!(fused, expected, "{ring:?} {q} in place");
                 }
             }
         }

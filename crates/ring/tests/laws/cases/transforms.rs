@@ -38,7 +38,7 @@ pub fn fused_agree<W: Word>(subject: &mut Subject<W>) {
     subject.definition.ntt_in_place(m, &mut plain);
     let entry = NttEntry { add_c };
     expect(subject, "ntt_with", &plain, |ring, dst| {
-        ring.ntt_with(m, dst, &src, entry, NttExit::Canonical);
+        ring.ntt_with(m, dst, Some(&src), entry, NttExit::Canonical);
     });
     for (x, a) in plain.iter_mut().zip(minuend.iter()) {
         let difference = add_mod(a.to_u64(), q - x.to_u64(), q);
@@ -49,13 +49,13 @@ pub fn fused_agree<W: Word>(subject: &mut Subject<W>) {
         c,
     };
     expect(subject, "ntt_with minuend", &plain, |ring, dst| {
-        ring.ntt_with(m, dst, &src, entry, exit());
+        ring.ntt_with(m, dst, Some(&src), entry, exit());
     });
     let mut plain = LimbBuf::zeroed(n);
     subject.definition.intt(m, &mut plain, &minuend);
     let plain = map(&plain, &|x| add_mod(mul_mod(x, c % q, q), add_c % q, q));
     expect(subject, "intt_with", &plain, |ring, dst| {
-        ring.intt_with(m, dst, &minuend, c, add_c);
+        ring.intt_with(m, dst, Some(&minuend), c, add_c);
     });
 }
 
