@@ -6,7 +6,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cyclotron import _native, comparison, twin
-from cyclotron.errors import UsageError
+from cyclotron.errors import ParameterError, UsageError
 from cyclotron.graph import Program
 from cyclotron.programs.workload import Sample, Values, Workload
 from cyclotron.progress import Progress, Silent, Update
@@ -44,6 +44,9 @@ class Options:
         The reason why parameters with less may be used.
     keyswitch
         ``"listing1"`` or ``"hybrid"`` everywhere; chosen for each operation when None.
+    faithful
+        Key switching as F1 has it: ``"listing1"`` everywhere, with parameters for it,
+        of more levels than the program says where it would not decrypt else.
     precision_bits, levels
         Override the program's.
     effort
@@ -57,9 +60,22 @@ class Options:
     security: int = 128
     allow_insecure: str | None = None
     keyswitch: str | None = None
+    faithful: bool = False
     precision_bits: float | None = None
     levels: int | None = None
     effort: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        if self.faithful and self.keyswitch not in (None, "listing1"):
+            raise UsageError(
+                f"faithful key switching is listing1, not {self.keyswitch}; give one of the two"
+            )
+
+    @property
+    def variant(self) -> str | None:
+        """The key-switch variant that everything uses, if there is one."""
+        return "listing1" if self.faithful else self.keyswitch
 
 
 @dataclass
@@ -80,7 +96,11 @@ class Stopwatch:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A program with its parameters and its limb program; on a machine also the schedule."""
+    """A program with its parameters and its limb program; on a machine also the schedule.
+
+    ``unrestricted`` are the parameters that a faithful program would have with every
+    key-switch variant.
+    """
 
     program: Program
     graph: _native.Graph
@@ -88,6 +108,7 @@ class Compiled:
     plan: _native.Plan
     machine: _native.Machine | None
     schedule: _native.Schedule | None
+    unrestricted: _native.Parameters | None = None
 
 
 def lower(
@@ -119,27 +140,39 @@ def lower(
     graph = program.native()
     if program.scheme == "ckks":
         graph.measured(twin.magnitudes(program, samples))
-    reason = options.allow_insecure or program.allow_insecure
     precision = options.precision_bits or program.precision_bits
-    if parameters is None:
-        parameters = _native.Parameters.choose(
+
+    def choose(variant: str | None, levels: int | None) -> _native.Parameters:
+        return _native.Parameters.choose(
             graph,
             machine=machine,
             precision_bits=precision,
             security=options.security,
-            levels=options.levels or program.levels,
+            levels=levels,
             word_bits=None,
-            allow_insecure=reason,
-            keyswitch=options.keyswitch,
+            allow_insecure=options.allow_insecure or program.allow_insecure,
+            keyswitch=variant,
         )
+
+    levels, unrestricted = options.levels or program.levels, None
+    if options.faithful:
+        with suppress(ParameterError):
+            unrestricted = choose(None, levels)
+    if parameters is None:
+        try:
+            parameters = choose(options.variant, levels)
+        except ParameterError:
+            if not options.faithful or options.levels is not None or levels is None:
+                raise
+            parameters = choose(options.variant, None)
     plan = _native.Plan.lower(
         graph,
         parameters,
         machine=machine,
-        keyswitch=options.keyswitch,
+        keyswitch=options.variant,
         precision_bits=precision,
     )
-    return Compiled(program, graph, parameters, plan, machine, None)
+    return Compiled(program, graph, parameters, plan, machine, None, unrestricted)
 
 
 def schedule(compiled: Compiled, options: Options, progress: Update | None) -> Compiled:

@@ -65,9 +65,21 @@ def identity(compiled: Compiled, options: Options) -> dict[str, Any]:
         "parameters": parameters,
         "limb_program": compiled.plan.to_dict(),
     }
+    if options.faithful:
+        described["faithful"] = {
+            "with": _limbs(compiled.parameters),
+            "without": compiled.unrestricted and _limbs(compiled.unrestricted),
+        }
     if compiled.machine is not None:
         described["machine"] = {"name": compiled.machine.name, "hash": compiled.machine.hash}
     return described
+
+
+def _limbs(parameters: _native.Parameters) -> dict[str, int]:
+    """Report the limbs of a fresh ciphertext's parts, and with the special primes."""
+    described = parameters.to_dict()
+    levels = len(described["moduli"])
+    return {"levels": levels, "limbs": levels + len(described["special_moduli"])}
 
 
 def schedule_report(schedule: _native.Schedule) -> dict[str, Any]:

@@ -57,6 +57,42 @@ def test_key_switch_variant_can_be_fixed(cyclotron: Command, variant: str) -> No
     assert {v for line in found["lines"] for v in line["variants"]} == {variant}
 
 
+@pytest.mark.parametrize("on", ["cpu", "f1"])
+def test_faithful_key_switching_decrypts(cyclotron: Command, on: str) -> None:
+    for words in (("matvec", "--param", "n=4096"), ("lola-mnist-packed",)):
+        found = report(cyclotron, "run", *words, "--on", on, "--faithful")
+        assert found["outputs_match_twin"] is True
+        assert found.get("limbs_identical_to_cpu", True) is True
+        assert found["parameters"]["special_moduli"] == []
+        needed, free = found["faithful"]["with"], found["faithful"]["without"]
+        assert needed["levels"] == needed["limbs"] == len(found["parameters"]["moduli"])
+        assert free["levels"] < free["limbs"]
+        # A word of 64 bits leaves room for the noise of F1's digits; one of 32 does not.
+        assert free["levels"] < needed["levels"] or on == "cpu"
+
+
+def test_faithful_key_switching_is_refused_where_it_cannot_decrypt(
+    cyclotron: Command, tmp_path: Path
+) -> None:
+    program = tmp_path / "turned.py"
+    program.write_text(
+        "import cyclotron\n"
+        "from cyclotron import Encrypted\n\n"
+        "@cyclotron.program(scheme='ckks', n=4096)\n"
+        "def turned(x: Encrypted):\n"
+        "    return x * x.rotate(1)\n"
+    )
+    asked = ("explain", f"{program}:turned", "--on", "f1")
+    assert cyclotron(*asked).code == 0
+    refused = cyclotron(*asked, "--faithful")
+    assert refused.code == 2
+    assert "turned would not decrypt with Listing-1 key switching alone" in refused.err
+    assert "hybrid" in refused.err
+    contrary = cyclotron("explain", "matvec", "--faithful", "--keyswitch", "hybrid")
+    assert contrary.code == 2
+    assert "faithful" in contrary.err
+
+
 def test_lola_mnist_reports_classes(cyclotron: Command) -> None:
     found = report(cyclotron, "run", "lola-mnist", "--images", "2")
     assert found["predictions"] == found["twin_predictions"] == found["labels"]

@@ -72,8 +72,12 @@ def test_sizes_and_counts_are_exact(rows: list[dict[str, Any]], name: str) -> No
 
 def test_programs_that_exist_are_measured(rows: list[dict[str, Any]]) -> None:
     (values,) = ratios(rows, "f1.t3.").values()
-    assert len(values) == 2
-    assert all(0 < value < 3 for value in values)
+    assert len(values) == 4
+    readings = [row["reading"] for row in rows if row["id"] == "f1.t3.mnist_pt.f1"]
+    assert ["Listing 1 only" in reading for reading in readings] == [False, True] * 2
+    assert all(0 < value < 3 for value in values[::2])
+    # Listing 1 only takes more levels, and hints that grow with their square.
+    assert all(faithful > free for free, faithful in zip(values[::2], values[1::2], strict=True))
     slowdowns = [row["ours"] for row in rows if row["id"].startswith("f1.t5.mnist_pt.lt")]
     assert len(slowdowns) == 4
     assert all(1 <= value < 20 for value in slowdowns)

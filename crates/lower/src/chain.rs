@@ -4,9 +4,20 @@ use cyclotron_program::{ChainSpec, Graph, KeySwitch, Scheme as ProgramScheme};
 use cyclotron_schemes::{KeyVariant, Parameters, Scheme, SecretKind};
 
 use crate::error::LowerError;
+use crate::target::Target;
 
-/// The chain of `params`, after checking that they are for `graph`.
-pub(crate) fn chain_spec(graph: &Graph, params: &Parameters) -> Result<ChainSpec, LowerError> {
+/// Bits of precision that a key switch by Listing 1 leaves beyond those of the
+/// outputs, for values below 1 and sums of many rotations.
+const LISTING1_RESERVE_BITS: f64 = 8.0;
+
+/// The chain of `params` for `target`, after checking that they are for `graph`.
+/// Outputs are to have `precision_bits`.
+pub(crate) fn chain_spec(
+    graph: &Graph,
+    params: &Parameters,
+    target: &Target,
+    precision_bits: f64,
+) -> Result<ChainSpec, LowerError> {
     let scheme = match params.scheme {
         Scheme::Ckks => ProgramScheme::Ckks,
         Scheme::Bgv => ProgramScheme::Bgv {
@@ -36,6 +47,8 @@ pub(crate) fn chain_spec(graph: &Graph, params: &Parameters) -> Result<ChainSpec
         scales,
         sigma: params.sigma,
         secret_variance,
+        listing1_margin_bits: (target.variants == [KeySwitch::Listing1])
+            .then_some(precision_bits + LISTING1_RESERVE_BITS),
     })
 }
 

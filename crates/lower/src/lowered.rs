@@ -105,7 +105,7 @@ pub(crate) fn lower_with(
     precision_bits: f64,
     effort: Effort,
 ) -> Result<Lowered, LowerError> {
-    let chain = chain_spec(graph, params)?;
+    let chain = chain_spec(graph, params, target, precision_bits)?;
     let placed = place(graph, &chain)?;
     let (choice, noise) = choose_variants(graph, &placed, &chain, target, precision_bits, effort)?;
     let variant = |node: u32| variant_of(&placed, &choice, node);

@@ -41,6 +41,10 @@ pub struct ChainSpec {
     pub sigma: f64,
     /// Variance of a coefficient of the secret: 2/3 for dense ternary, h/N for sparse.
     pub secret_variance: f64,
+    /// CKKS where Listing 1 alone switches keys: bits by which a value's scale
+    /// exceeds the noise of a key switch, for which it is scaled up before, at the
+    /// cost of levels. None: values are switched at the scale that they have.
+    pub listing1_margin_bits: Option<f64>,
 }
 
 impl ChainSpec {

@@ -117,6 +117,11 @@ impl<'a> Transfer<'a> {
         variance / (q as f64).powi(2) + self.rounding()
     }
 
+    /// CKKS: the error of a slot that a key switch by Listing 1 at `level` does not exceed.
+    pub(crate) fn listing1_error(&self, level: usize) -> f64 {
+        CKKS_TAIL * (self.key_switch(KeySwitch::Listing1, level) / 2.0).sqrt()
+    }
+
     /// What a key switch at `level` adds.
     pub(crate) fn key_switch(&self, variant: KeySwitch, level: usize) -> f64 {
         let sigma2 = self.chain.sigma.powi(2);

@@ -9,6 +9,9 @@
 //! one; the higher operand is multiplied by a constant *before* its last
 //! rescale, so that it arrives at exactly the scale (correction factor) of the
 //! other.
+//!
+//! Where Listing 1 alone switches keys, CKKS values are scaled up before it, since
+//! its noise exceeds a canonical scale of one word; the next rescales undo that.
 
 use std::collections::HashMap;
 
@@ -345,6 +348,7 @@ impl Placer<'_> {
             return self.of(ct);
         }
         let ct = self.relinearized(self.of(ct));
+        let ct = self.lifted(ct);
         self.derive(PlacedOp::Automorphism { ct, k }, ct)
     }
 
@@ -367,12 +371,39 @@ impl Placer<'_> {
         if self.at(ct).parts == 2 {
             return ct;
         }
-        self.cached(ct, Conversion::Relinearized, |p| PlacedNode {
+        let given = ct;
+        let ct = self.lifted(given);
+        let done = self.cached(ct, Conversion::Relinearized, |p| PlacedNode {
             op: PlacedOp::Relinearize { ct },
             parts: 2,
             origin: p.origin,
             ..p.at(ct)
-        })
+        });
+        self.cache.insert((given, Conversion::Relinearized), done);
+        done
+    }
+
+    /// The value at a scale at which it survives a key switch by Listing 1, where
+    /// that is the only variant: one that rescales lead back from to a canonical scale.
+    fn lifted(&mut self, ct: u32) -> u32 {
+        let (Some(margin), None) = (self.chain.listing1_margin_bits, self.t()) else {
+            return ct;
+        };
+        let node = self.at(ct);
+        let wanted = self.transfer.listing1_error(node.level) * margin.exp2();
+        if node.scale >= wanted {
+            return ct;
+        }
+        let mut dropped = 1.0;
+        for level in (1..node.level).rev() {
+            dropped *= to_f64(self.chain.dropped(level + 1));
+            let scale = self.chain.scale(level) * dropped;
+            if scale >= wanted && scale / node.scale >= LEAST_CORRECTION {
+                return self.corrected(ct, scale / node.scale, scale, 1);
+            }
+        }
+        // Too few limbs: the noise analysis will say so.
+        ct
     }
 
     pub(crate) fn rescaled(&mut self, ct: u32) -> Result<u32, ProgramError> {

@@ -15,6 +15,7 @@ fn chain(limbs: usize) -> ChainSpec {
         scales: vec![2f64.powi(30); limbs],
         sigma: 3.19,
         secret_variance: 2.0 / 3.0,
+        listing1_margin_bits: None,
     }
 }
 

@@ -22,6 +22,7 @@ fn ckks_chain(limbs: usize) -> ChainSpec {
         scales,
         sigma: 3.19,
         secret_variance: 2.0 / 3.0,
+        listing1_margin_bits: None,
     }
 }
 
@@ -148,6 +149,53 @@ fn every_addition_joins_equal_levels_and_scales() {
             assert_eq!(node.level, a.level);
         }
     }
+}
+
+#[test]
+fn values_are_scaled_up_for_listing_1_once_and_come_back() {
+    let mut build = Build::new(Scheme::Ckks);
+    let x = build.input(None);
+    let mut sum = build.op(HeOp::Mul { a: x, b: x });
+    for step in 0..3 {
+        let rotated = build.op(HeOp::Rotate {
+            ct: sum,
+            steps: 1 << step,
+        });
+        sum = build.op(HeOp::Add { a: sum, b: rotated });
+    }
+    let y = build.op(HeOp::Mul { a: sum, b: sum });
+    build.output(y);
+    let chain = ChainSpec {
+        listing1_margin_bits: Some(10.0),
+        ..ckks_chain(8)
+    };
+    let placed = place(&build.0, &chain).unwrap();
+    assert_eq!(
+        count(&placed, "relinearize"),
+        2,
+        "a sum is not switched again"
+    );
+    for node in &placed.nodes {
+        if matches!(
+            node.op,
+            PlacedOp::Relinearize { .. } | PlacedOp::Automorphism { .. }
+        ) {
+            assert!(node.scale > 2f64.powi(64), "{node:?}");
+        }
+        if matches!(node.op, PlacedOp::Tensor { .. }) {
+            let canonical = chain.scale(node.level).powi(2);
+            assert!((node.scale / canonical - 1.0).abs() < 1e-9, "{node:?}");
+        }
+    }
+    assert_eq!(
+        place(&build.0, &ckks_chain(8))
+            .unwrap()
+            .nodes
+            .iter()
+            .filter(|n| matches!(n.op, PlacedOp::MulConst { .. }))
+            .count(),
+        0
+    );
 }
 
 #[test]

@@ -85,6 +85,7 @@ pub(crate) fn raise(error: SessionError) -> PyErr {
         }
         SessionError::Parameters(_)
         | SessionError::Lower(_)
+        | SessionError::Listing1Alone { .. }
         | SessionError::Scheme(SchemeError::Parameters(_)) => ParameterError::new_err(message),
         SessionError::Machine(_) | SessionError::Unsupported { .. } => {
             MachineError::new_err(message)

@@ -116,6 +116,19 @@ pub enum SessionError {
         /// What it lacks, and what to change.
         why: String,
     },
+    /// With Listing-1 key switching only, the program would not decrypt.
+    #[error(
+        "{program} would not decrypt with Listing-1 key switching alone, which adds more noise \
+         than hybrid: {why}; {without}: allow it, or use a larger ring"
+    )]
+    Listing1Alone {
+        /// The program.
+        program: String,
+        /// What fails with Listing 1.
+        why: String,
+        /// What is enough with every variant.
+        without: String,
+    },
     /// A schedule's file that cannot be used.
     #[error("schedule file: {why}")]
     Bundle {

@@ -23,8 +23,50 @@ pub const DEFAULT_PRECISION_BITS: f64 = 10.0;
 /// plan for, if there is no choice.
 ///
 /// # Errors
-/// What stands in the way of the last candidate.
+/// What stands in the way of the last candidate; [`SessionError::Listing1Alone`]
+/// if that is only that nothing but Listing 1 may switch keys.
 pub fn choose_parameters(
+    graph: &Graph,
+    wish: &Wish,
+    machine: Option<&Machine>,
+    word_bits: Option<u32>,
+    only: Option<KeySwitch>,
+) -> Result<Parameters, SessionError> {
+    let chosen = |only| smallest_parameters(graph, wish, machine, word_bits, only);
+    chosen(only).map_err(|error| {
+        blame_listing1(graph, only, error, || {
+            let free = chosen(None).ok()?;
+            Some(format!(
+                "with hybrid key switching too, {} limbs and {} special ones are enough",
+                free.levels(),
+                free.special.len()
+            ))
+        })
+    })
+}
+
+/// Says that Listing 1 alone is the reason, if it is: `without` says what works
+/// with every variant.
+fn blame_listing1(
+    graph: &Graph,
+    only: Option<KeySwitch>,
+    error: SessionError,
+    without: impl FnOnce() -> Option<String>,
+) -> SessionError {
+    if only != Some(KeySwitch::Listing1) || !matches!(error, SessionError::Lower(_)) {
+        return error;
+    }
+    match without() {
+        None => error,
+        Some(without) => SessionError::Listing1Alone {
+            program: graph.name.clone(),
+            why: error.to_string(),
+            without,
+        },
+    }
+}
+
+fn smallest_parameters(
     graph: &Graph,
     wish: &Wish,
     machine: Option<&Machine>,
@@ -87,8 +129,9 @@ impl Plan {
     /// Lowers a program for `machine`, or for the CPU.
     ///
     /// # Errors
-    /// Where levels or precision run out, with the user's line; parameters of
-    /// another program; a machine that does not support it.
+    /// Where levels or precision run out, with the user's line, and
+    /// [`SessionError::Listing1Alone`] if they do not with other key-switch variants;
+    /// parameters of another program; a machine that does not support it.
     pub fn lower(
         graph: &Arc<Graph>,
         params: &Arc<Parameters>,
@@ -109,7 +152,13 @@ impl Plan {
             outputs,
             explain,
             ..
-        } = lower(graph, params, &target, precision_bits)?;
+        } = lower(graph, params, &target, precision_bits).map_err(|error| {
+            blame_listing1(graph, only, error.into(), || {
+                let free = self::target(graph, machine, params.word_bits, None).ok()?;
+                lower(graph, params, &free, precision_bits).ok()?;
+                Some("with hybrid key switching too, these parameters are enough".to_owned())
+            })
+        })?;
         let precision_bits = outputs
             .iter()
             .map(|output| noise.nodes[output.node as usize].precision_bits)

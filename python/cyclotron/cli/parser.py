@@ -119,6 +119,9 @@ def _target_options() -> ArgumentParser:
         "--allow-insecure", metavar="REASON", help="use parameters below the table"
     )
     options.add_argument("--keyswitch", choices=("auto", "listing1", "hybrid"), default="auto")
+    options.add_argument(
+        "--faithful", action="store_true", help="switch keys as F1 does, by Listing 1 only"
+    )
     options.add_argument("--levels", type=_positive, metavar="L", help="limbs of fresh ciphertexts")
     options.add_argument(
         "--precision", type=_bits, metavar="BITS", help="CKKS: precision to plan for"
@@ -189,6 +192,9 @@ def _reproduce_options(make: ArgumentParser) -> None:
     which = make.add_mutually_exclusive_group()
     which.add_argument("--table", metavar="K", help="only this table: 4")
     which.add_argument("--figure", metavar="K", help="only this figure: 9a, or 9 for all of it")
+    make.add_argument(
+        "--faithful", action="store_true", help="all programs with Listing-1 key switching only"
+    )
     make.add_argument("--out", type=Path, metavar="DIR", help="also write the results as a page")
 
 

@@ -15,7 +15,7 @@ HEADER = ("id", "published", "ours", "unit", "ratio", "reading")
 
 def command(options: argparse.Namespace) -> int:
     """Run the command."""
-    bench = Workbench(options.paper, terminal.TerminalProgress())
+    bench = Workbench(options.paper, terminal.TerminalProgress(), faithful=options.faithful)
     results = reproduce(options.paper, table=options.table, figure=options.figure, bench=bench)
     if options.out is not None:
         write_reproduction(bench, results, options.out)

@@ -66,6 +66,7 @@ def options_of(options: argparse.Namespace) -> Options:
         security=options.security,
         allow_insecure=options.allow_insecure,
         keyswitch=None if options.keyswitch == "auto" else options.keyswitch,
+        faithful=options.faithful,
         precision_bits=options.precision,
         levels=options.levels,
         effort=options.effort,
@@ -156,9 +157,21 @@ def identity_rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     seed = "" if report["seed"] is None else f"{report['seed']} (deterministic: for tests only)"
     return [
         ("parameters", f"{used['scheme'].upper()}, {size}, {modulus}"),
+        ("key switching", _faithful_text(report)),
         ("security", security),
         ("seed", seed),
     ]
+
+
+def _faithful_text(report: dict[str, Any]) -> str:
+    """Say what faithful key switching needs, and what the choice of variants would."""
+    if "faithful" not in report:
+        return ""
+    own, free = report["faithful"]["with"], report["faithful"]["without"]
+    text = f"Listing 1 only: {own['levels']} levels, {own['limbs']} limbs with special ones"
+    if free is None:
+        return f"{text}; no parameters with a choice of variants"
+    return f"{text}; {free['levels']} and {free['limbs']} with a choice of variants"
 
 
 def machine_rows(report: dict[str, Any]) -> list[tuple[str, str]]:

@@ -20,38 +20,51 @@ class Workbench:
         A shipped machine or a path to a machine's TOML file.
     progress
         Watches compilations.
+    faithful
+        Whether programs switch keys by Listing 1 only, where nothing else is asked for.
     """
 
-    def __init__(self, machine: str, progress: Progress | None = None) -> None:
+    def __init__(
+        self, machine: str, progress: Progress | None = None, *, faithful: bool = False
+    ) -> None:
         self.name = machine
+        self.faithful = faithful
         self.machine = _native.Machine.open(machine, [])
         self.progress = progress or Silent()
-        self._compiled: dict[tuple[str, tuple[str, ...]], Compiled] = {}
+        self._compiled: dict[tuple[str, Options], Compiled] = {}
 
-    def compiled(self, name: str, overlays: tuple[str, ...] = ()) -> Compiled:
+    def compiled(
+        self, name: str, overlays: tuple[str, ...] = (), *, faithful: bool | None = None
+    ) -> Compiled:
         """Return a program's schedule on the machine with overlays.
 
         Variants of the machine get the parameters of the machine itself, so that
         what differs is the hardware.
         """
-        key = (name, overlays)
+        faithful = self.faithful if faithful is None else faithful
+        options = Options(on=self.name, overlays=overlays, faithful=faithful)
+        key = (name, options)
         if key not in self._compiled:
-            parameters = self.compiled(name).parameters if overlays else None
+            given = self.compiled(name, faithful=faithful).parameters if overlays else None
             workload = programs.find(name)
             program = workload.build({})
-            options = Options(on=self.name, overlays=overlays)
-            shown = "+".join((self.name, *overlays))
+            shown = "+".join((self.name, *overlays)) + (", Listing 1 only" if faithful else "")
             with self.progress.phase(f"compiling {name} for {shown}"):
-                lowered = lower(program, options, workload.calibration(program), parameters)
+                samples = workload.calibration(program)
+                lowered = lower(program, options, samples, given)
                 self._compiled[key] = schedule(lowered, options, None)
         return self._compiled[key]
 
-    def schedule(self, name: str, overlays: tuple[str, ...] = ()) -> _native.Schedule:
+    def schedule(
+        self, name: str, overlays: tuple[str, ...] = (), *, faithful: bool | None = None
+    ) -> _native.Schedule:
         """Return what `compiled` returns, the schedule only."""
-        made = self.compiled(name, overlays).schedule
+        made = self.compiled(name, overlays, faithful=faithful).schedule
         assert made is not None
         return made
 
-    def report(self, name: str, overlays: tuple[str, ...] = ()) -> dict[str, Any]:
+    def report(
+        self, name: str, overlays: tuple[str, ...] = (), *, faithful: bool | None = None
+    ) -> dict[str, Any]:
         """Return the report of a program's schedule."""
-        return self.schedule(name, overlays).report()
+        return self.schedule(name, overlays, faithful=faithful).report()
