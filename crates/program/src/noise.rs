@@ -24,6 +24,10 @@ use crate::variance::Variance;
 /// normal, so it has the tail of a Laplace distribution: 12 standard deviations
 /// are exceeded by one of 8,192 slots with a probability of 8192 exp(-12 sqrt 2), 2^-11.
 const CKKS_TAIL: f64 = 12.0;
+/// CKKS: a product of two errors has a heavier tail than either. Its variance is
+/// charged with this factor, so that its bound is the product of their bounds:
+/// `TAIL sqrt(f v w / 2) = TAIL sqrt(v / 2) TAIL sqrt(w / 2)`.
+const ERROR_PRODUCT: f64 = CKKS_TAIL * CKKS_TAIL / 2.0;
 /// Below this, log2 of a magnitude stands for zero.
 const ZERO_BITS: f64 = -200.0;
 /// BGV: the noise that no coefficient exceeds, in standard deviations; beyond 2^-40 for any N.
@@ -98,7 +102,7 @@ impl<'a> Transfer<'a> {
     /// Tensor product; `a`, `b` are (variance, scaled magnitude).
     pub(crate) fn tensor(&self, a: (f64, f64), b: (f64, f64)) -> f64 {
         match self.chain.scheme {
-            Scheme::Ckks => a.0 * b.1.powi(2) + b.0 * a.1.powi(2) + a.0 * b.0,
+            Scheme::Ckks => a.0 * b.1.powi(2) + b.0 * a.1.powi(2) + ERROR_PRODUCT * a.0 * b.0,
             Scheme::Bgv { .. } => 2.0 * self.n * a.0 * b.0,
         }
     }
