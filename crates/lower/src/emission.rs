@@ -25,7 +25,7 @@ pub(crate) struct Emission<'a> {
     /// Global values of every placed node, `[part][limb]`.
     values: Vec<Ct>,
     /// Digits of the ciphertexts that several automorphisms share, once emitted.
-    digits: HashMap<u32, Vec<u32>>,
+    digits: HashMap<(u32, KeyVariant), Vec<u32>>,
     keys: Vec<KeySpec>,
     inputs: Vec<Option<InputUse>>,
     plains: Vec<PlainUse>,
@@ -110,7 +110,8 @@ impl<'a> Emission<'a> {
                 0
             }
             PlacedOp::Automorphism { ct: from, k } if hoisted => {
-                self.hoisted(index, (from, k), level)
+                let variant = variant.unwrap_or(KeyVariant::Hybrid);
+                self.hoisted(index, (from, k), level, variant)
             }
             op => self.call(index, op, &node, variant),
         }
@@ -261,31 +262,36 @@ impl<'a> Emission<'a> {
 
     /// Calls the hoisted automorphism `k` of a ciphertext, which the first of them
     /// has decomposed.
-    fn hoisted(&mut self, index: u32, (from, k): (u32, u32), level: usize) -> u64 {
+    fn hoisted(
+        &mut self,
+        index: u32,
+        (from, k): (u32, u32),
+        level: usize,
+        variant: KeyVariant,
+    ) -> u64 {
         let ctx = &self.ctx;
         let ct = self.values[from as usize].clone();
         let mut count = 0;
-        if !self.digits.contains_key(&from) {
-            let decomposition = self.builder.procedure(&decomposition_name(level), |b| {
+        let shared = (from, variant);
+        if !self.digits.contains_key(&shared) {
+            let name = decomposition_name(level, variant);
+            let decomposition = self.builder.procedure(&name, |b| {
                 let c1 = plain_params(b, level);
-                decompose(ctx, b, &c1)
+                decompose(ctx, b, variant, &c1)
             });
             let digits = self.builder.call(decomposition, &ct[1], index);
-            self.digits.insert(from, digits);
+            self.digits.insert(shared, digits);
             count += self.builder.procedure_len(decomposition) as u64;
         }
-        let (op, variant) = (
-            PlacedOp::Automorphism { ct: from, k },
-            Some(KeyVariant::Hybrid),
-        );
-        let name = procedure_name(op, false, &[(2, level)], variant);
+        let op = PlacedOp::Automorphism { ct: from, k };
+        let name = procedure_name(op, false, &[(2, level)], Some(variant));
         let procedure = self.builder.procedure(&hoisted_name(&name), |b| {
             let x = ciphertext_params(b, level, 2);
-            flatten(&hoisted_automorphism(ctx, b, &x, k))
+            flatten(&hoisted_automorphism(ctx, b, variant, &x, k))
         });
         let mut arguments = flatten(&ct);
-        arguments.extend(&self.digits[&from]);
-        arguments.extend(self.hints(key_spec(op, variant), level));
+        arguments.extend(&self.digits[&shared]);
+        arguments.extend(self.hints(key_spec(op, Some(variant)), level));
         count + self.invoke(procedure, &arguments, index, level)
     }
 

@@ -140,28 +140,27 @@ fn variant_of(
     key_of(placed.nodes[node as usize].op).map(|key| choice[&key])
 }
 
-/// The automorphisms that share their operand's decomposition: hybrid ones of a
-/// ciphertext with at least two of them, if the target hoists.
+/// The automorphisms that share their operand's decomposition: those of a
+/// ciphertext with at least two of one variant, if the target hoists.
 fn hoisted(
     placed: &PlacedGraph,
     target: &Target,
     variant: impl Fn(u32) -> Option<KeySwitch>,
 ) -> Vec<bool> {
-    let mut sharing = vec![0u32; placed.nodes.len()];
-    let operands: Vec<Option<usize>> = (0u32..)
+    let mut sharing: BTreeMap<(u32, KeySwitch), u32> = BTreeMap::new();
+    let shared: Vec<Option<(u32, KeySwitch)>> = (0u32..)
         .zip(&placed.nodes)
         .map(|(index, node)| match node.op {
-            PlacedOp::Automorphism { ct, .. }
-                if target.hoisting && variant(index) == Some(KeySwitch::Hybrid) =>
-            {
-                sharing[ct as usize] += 1;
-                Some(ct as usize)
+            PlacedOp::Automorphism { ct, .. } if target.hoisting => {
+                let shared = (ct, variant(index)?);
+                *sharing.entry(shared).or_default() += 1;
+                Some(shared)
             }
             _ => None,
         })
         .collect();
-    operands
+    shared
         .iter()
-        .map(|operand| operand.is_some_and(|ct| sharing[ct] > 1))
+        .map(|shared| shared.is_some_and(|shared| sharing[&shared] > 1))
         .collect()
 }

@@ -38,8 +38,8 @@ pub(crate) fn procedure_name(
 }
 
 /// The name of the procedure that decomposes a ciphertext for several automorphisms.
-pub(crate) fn decomposition_name(level: usize) -> String {
-    format!("decompose[l={level},hybrid]")
+pub(crate) fn decomposition_name(level: usize, variant: KeyVariant) -> String {
+    format!("decompose[l={level},{variant}]")
 }
 
 /// The name of a procedure that uses such a decomposition.

@@ -33,7 +33,7 @@ pub struct Target {
     pub congruence: u64,
     /// Key-switch variants that may be used.
     pub variants: Vec<KeySwitch>,
-    /// Whether hybrid automorphisms of one ciphertext share its decomposition.
+    /// Whether automorphisms of one ciphertext share its decomposition.
     pub hoisting: bool,
     /// Bytes of fast memory: values alive and one hint should fit.
     pub fast_bytes: u64,

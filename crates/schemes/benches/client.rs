@@ -115,8 +115,8 @@ fn keys(report: &Report, context: &Context, prefix: &str) {
     report.row(&format!("{prefix} expand switch key"), || {
         let key = SwitchKey::new(context, &secret, spec).expect("a key");
         let start = Instant::now();
-        for digit in 0..key.b().len() {
-            for limb in 0..key.b()[digit].len() {
+        for digit in 0..spec.digits(context.params()) {
+            for limb in 0..spec.limbs(context.params()) {
                 black_box(key.limb(context, digit, 1, limb).expect("a limb"));
             }
         }

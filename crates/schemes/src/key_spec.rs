@@ -1,8 +1,8 @@
 //! Names of key-switch keys and the shape of their hints.
 //!
-//! A hint switches a ciphertext part under another secret s' to the secret s.
+//! A hint switches a ciphertext part from one secret, `from`, to another, `to`.
 //! It has one pair (b, a) of polynomials per digit of the gadget
-//! decomposition: `b = -a s + e + g_d s'` (BGV: `t e`), a uniform. Hints are
+//! decomposition: `b = -a to + e + g_d from` (BGV: `t e`), a uniform. Hints are
 //! made at the top level; lower levels use sub-blocks of them.
 
 use std::fmt;
@@ -12,12 +12,13 @@ use std::str::FromStr;
 use crate::error::SchemeError;
 use crate::params::Parameters;
 
-/// What a key switches from.
+/// What a key is for, and so what it switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum KeyTarget {
-    /// s^2, after a multiplication.
+    /// After a multiplication: s^2 to s.
     Relin,
-    /// s(x^k), after the automorphism x -> x^k; k odd, below 2N.
+    /// Before the automorphism x -> x^k, which takes s(x^(1/k)) to s: s to
+    /// s(x^(1/k)); k odd, below 2N, 1/k its inverse modulo 2N.
     Galois(u32),
 }
 
@@ -35,7 +36,7 @@ pub enum KeyVariant {
 /// A key-switch key: `relin/hybrid`, `relin/listing1`, `galois:25/hybrid`, `galois:25/listing1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeySpec {
-    /// What it switches from.
+    /// What it is for.
     pub target: KeyTarget,
     /// How it switches.
     pub variant: KeyVariant,
@@ -51,7 +52,7 @@ impl KeySpec {
         }
     }
 
-    /// The key that switches s(x^k) to s.
+    /// The key for the automorphism x -> x^k.
     #[must_use]
     pub fn galois(k: u32, variant: KeyVariant) -> Self {
         Self {
@@ -102,6 +103,21 @@ impl KeySpec {
             )));
         }
         Ok(())
+    }
+}
+
+impl KeyTarget {
+    /// The exponent 1/k modulo 2N of the automorphism that undoes this key's; 1 for
+    /// relinearization.
+    pub(crate) fn before(self, n: usize) -> u32 {
+        match self {
+            KeyTarget::Relin => 1,
+            // k k = 1 modulo 8, and every step doubles the bits that are right.
+            KeyTarget::Galois(k) => {
+                let newton = |x: u32, _| x.wrapping_mul(2u32.wrapping_sub(k.wrapping_mul(x)));
+                (0..4).fold(k, newton) & (2 * n - 1) as u32
+            }
+        }
     }
 }
 

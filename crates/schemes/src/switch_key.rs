@@ -1,4 +1,10 @@
 //! Key-switch keys (hints).
+//!
+//! The hint of an automorphism x -> x^k switches s to s(x^(1/k)). It is kept as
+//! that; what is sampled and stored is its image under x -> x^k, a pair that
+//! hides s(x^k) under s. The two are one key: each is a permutation of the other.
+//! So all polynomials of a client are masked by the same s, and stored keys do
+//! not depend on whether automorphisms come before or after their key switch.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,9 +21,9 @@ use crate::keys::{SecretKey, uniform_limb};
 use crate::limbs::{AnyLimb, ClientWord, Limbs, with_ring};
 use crate::params::{Parameters, ParamsHash};
 
-/// A key-switch key: per digit the pair `b = -a s + e + g_d s'` (BGV: `t e`)
-/// and a, evaluation domain, over all limbs of its variant. The a-half is a
-/// public seed; its limbs are expanded on first use and kept.
+/// A key-switch key: per digit the pair `b = -a to + e + g_d from` (BGV: `t e`)
+/// and a, evaluation domain, over all limbs of its variant. The a-half comes
+/// from a public seed; its limbs are expanded on first use and kept.
 #[derive(Debug)]
 pub struct SwitchKey {
     spec: KeySpec,
@@ -54,7 +60,8 @@ impl SwitchKey {
         Ok(Self::assemble(context, spec, *seed.as_bytes(), b))
     }
 
-    /// A key from its stored parts: the public seed and the b-half by digit.
+    /// A key from its stored parts: the public seed and the stored b-half by digit
+    /// (see [`Self::stored_b`]).
     ///
     /// # Errors
     /// [`SchemeError::BadKey`] or [`SchemeError::Malformed`] if the parts do
@@ -94,7 +101,11 @@ impl SwitchKey {
                 ));
             }
         }
-        Ok(Self::assemble(context, spec, seed, b))
+        let b: Result<_, _> = b
+            .iter()
+            .map(|poly| image(context, spec.target.before(params.n()), poly))
+            .collect();
+        Ok(Self::assemble(context, spec, seed, b?))
     }
 
     fn assemble(context: &Context, spec: KeySpec, seed: [u8; 32], b: Vec<Limbs>) -> Self {
@@ -133,10 +144,22 @@ impl SwitchKey {
         &self.seed
     }
 
-    /// The b-half: one polynomial per digit.
-    #[must_use]
-    pub fn b(&self) -> &[Limbs] {
-        &self.b
+    /// The b-half as it is stored: one polynomial per digit; of an automorphism's key
+    /// the image under it.
+    ///
+    /// # Cost
+    /// An automorphism of every limb, or nothing for relinearization.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`].
+    pub fn stored_b(&self, context: &Context) -> Result<Vec<Limbs>, SchemeError> {
+        context.check_hash("key-switch key", self.params)?;
+        let exponent = match self.spec.target {
+            KeyTarget::Relin => 1,
+            KeyTarget::Galois(k) => k,
+        };
+        let limbs = self.b.iter();
+        limbs.map(|poly| image(context, exponent, poly)).collect()
     }
 
     /// Bytes of the stored form: the b-half and the seed.
@@ -178,8 +201,9 @@ impl SwitchKey {
                 let seed = Seed::from_bytes(self.seed);
                 Ok(slot
                     .get_or_init(|| {
+                        let before = self.spec.target.before(context.params().n());
                         with_ring!(context.ring(), ring => ClientWord::wrap_limb(Arc::new(
-                            a_limb(ring, &seed, self.spec, digit, limb))))
+                            moved(ring, before, a_limb(ring, &seed, self.spec, digit, limb)))))
                     })
                     .clone())
             }
@@ -201,6 +225,37 @@ fn key_ids(spec: KeySpec) -> [u64; 2] {
     [variant, exponent]
 }
 
+/// The automorphism x -> x^k of a limb.
+fn moved<W: ClientWord>(ring: &Ring<W>, k: u32, limb: LimbBuf<W>) -> LimbBuf<W> {
+    if k == 1 {
+        return limb;
+    }
+    let mut result = LimbBuf::unspecified(ring.n());
+    ring.aut_eval(k, &mut result, &limb);
+    result
+}
+
+/// The automorphism x -> x^k of a polynomial, on all threads.
+fn image(context: &Context, k: u32, poly: &Limbs) -> Result<Limbs, SchemeError> {
+    if k == 1 {
+        return Ok(poly.clone());
+    }
+    fn of<W: ClientWord>(ring: &Ring<W>, k: u32, poly: &Limbs) -> Result<Limbs, SchemeError> {
+        let limbs = W::view(poly).ok_or(SchemeError::Malformed {
+            what: "key-switch key",
+            why: "its words are not the parameters'".to_owned(),
+        })?;
+        let image = limbs.par_iter().map(|limb| {
+            let mut image = LimbBuf::unspecified(ring.n());
+            ring.aut_eval(k, &mut image, limb);
+            Arc::new(image)
+        });
+        Ok(W::wrap(image.collect()))
+    }
+    with_ring!(context.ring(), ring => of(ring, k, poly))
+}
+
+/// A limb of a as it is sampled.
 fn a_limb<W: ClientWord>(
     ring: &Ring<W>,
     seed: &Seed,
@@ -213,7 +268,8 @@ fn a_limb<W: ClientWord>(
     uniform_limb(ring, seed, "hint a", &ids, limb)
 }
 
-/// The b-half, by digit.
+/// The b-half, by digit, as it is used: of an automorphism's key the pair is made
+/// as it is stored, and then moved.
 fn generate<W: ClientWord>(
     context: &Context,
     ring: &Ring<W>,
@@ -223,6 +279,7 @@ fn generate<W: ClientWord>(
 ) -> Result<Vec<Limbs>, SchemeError> {
     let params = context.params();
     let [variant, exponent] = key_ids(spec);
+    let before = spec.target.before(params.n());
     (0..spec.digits(params))
         .map(|digit| {
             let ids = [variant, exponent, digit as u64];
@@ -238,7 +295,7 @@ fn generate<W: ClientWord>(
                     }
                     let mut b = LimbBuf::unspecified(ring.n());
                     ring.msub(m, &mut b, &error, &a, secret.limb(m)?);
-                    Ok(Arc::new(b))
+                    Ok(Arc::new(moved(ring, before, b)))
                 })
                 .collect();
             Ok(W::wrap(limbs?))
@@ -266,7 +323,8 @@ fn gadget(params: &Parameters, variant: KeyVariant, digit: usize, m: usize) -> u
     }
 }
 
-/// `dst + gadget s'` modulo prime `m`, in place.
+/// `dst + gadget s'` modulo prime `m`, in place; s' is what the stored pair hides,
+/// s^2 or s(x^k).
 fn add_source<W: ClientWord>(
     ring: &Ring<W>,
     m: usize,

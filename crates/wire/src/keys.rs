@@ -88,6 +88,9 @@ pub fn decode_public_key(context: &Context, bytes: &[u8]) -> Result<PublicKey, W
 }
 
 /// Key-switch keys as bytes, in the order of their specifications.
+///
+/// # Panics
+/// If a key belongs to other parameters than the context.
 #[must_use]
 pub fn encode_evaluation_keys<'a>(
     context: &Context,
@@ -112,7 +115,8 @@ pub fn encode_evaluation_keys<'a>(
         body.extend_from_slice(key.seed());
     }
     for key in &keys {
-        key.b().iter().for_each(|digit| put_limbs(&mut body, digit));
+        let stored = key.stored_b(context).expect("a key of these parameters");
+        stored.iter().for_each(|digit| put_limbs(&mut body, digit));
     }
     seal(
         Kind::EvaluationKeys,

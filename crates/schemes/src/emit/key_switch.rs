@@ -1,5 +1,7 @@
 //! Key switching: F1's Listing 1 and hybrid.
 
+use std::ops::Range;
+
 use cyclotron_isa::{LimbType, ProcedureBuilder};
 
 use super::basis_conversion::{Base, divide_by};
@@ -63,8 +65,12 @@ pub fn relinearize(
     vec![sum(b, &x[0], u0), sum(b, &x[1], u1)]
 }
 
-/// The automorphism x -> x^k and the key switch back. Parameters: the
-/// two-part ciphertext, then the hint's limbs.
+/// The key switch from s to s(x^(1/k)), then the automorphism x -> x^k, which
+/// takes that to s again. Parameters: the two-part ciphertext, then the hint's
+/// limbs.
+///
+/// The automorphism comes last so that automorphisms of one ciphertext decompose
+/// the same polynomial, and each moves 2 l limbs only.
 ///
 /// # Cost
 /// 2 l automorphisms, l additions and a key switch. Listing 1: l INTT, l (l - 1)
@@ -79,9 +85,75 @@ pub fn automorphism(
     k: u32,
 ) -> Ct {
     let hints = hint_params(ctx, b, variant, x[0].len());
-    let c1: Vec<u32> = x[1].iter().map(|&u| b.aut(u, k)).collect();
-    let [u0, u1] = key_switch(ctx, b, variant, &c1, &hints);
-    vec![add_automorphism(b, &x[0], u0, k), u1]
+    let switched = key_switch(ctx, b, variant, &x[1], &hints);
+    moved(b, &x[0], switched, k)
+}
+
+/// The part of a key switch that automorphisms of one ciphertext share: the
+/// digits of its second polynomial `c1` modulo all primes but their own.
+/// Results: digit by digit, for each the limbs outside it, in evaluation domain.
+///
+/// # Cost
+/// Listing 1: l INTT, l (l - 1) NTT. Hybrid: l INTT, beta (l + K) - l NTT, and the
+/// base conversions.
+///
+/// # References
+/// Halevi and Shoup, *Faster Homomorphic Linear Transformations in HElib*
+/// (CRYPTO 2018), Section 4.2 (hoisting).
+pub fn decompose(
+    ctx: &EmitContext,
+    b: &mut ProcedureBuilder<'_>,
+    variant: KeyVariant,
+    c1: &[u32],
+) -> Vec<u32> {
+    let targets = targets(ctx, variant, c1.len());
+    let digits = Digits::new(ctx, b, variant, c1, &targets);
+    let mut limbs = Vec::new();
+    for (d, own) in digits.ranges.iter().enumerate() {
+        for j in outside(own, targets.len()) {
+            limbs.push(digits.limb(b, d, j));
+        }
+    }
+    limbs
+}
+
+/// [`automorphism`] of a ciphertext whose digits [`decompose`] has made: the same
+/// result. Parameters: the two-part ciphertext, the digits, then the hint's limbs.
+///
+/// # Cost
+/// [`automorphism`]'s less [`decompose`]'s.
+pub fn hoisted_automorphism(
+    ctx: &EmitContext,
+    b: &mut ProcedureBuilder<'_>,
+    variant: KeyVariant,
+    x: &Ct,
+    k: u32,
+) -> Ct {
+    let level = x[0].len();
+    let targets = targets(ctx, variant, level);
+    let digits: Vec<Vec<Option<u32>>> = digit_ranges(ctx, variant, level)
+        .iter()
+        .map(|own| {
+            let limb = |j: usize| (!own.contains(&j)).then(|| b.param(LimbType::eval(targets[j])));
+            (0..targets.len()).map(limb).collect()
+        })
+        .collect();
+    let hints = hint_params(ctx, b, variant, level);
+    let sums = inner_products(b, &targets, &hints, |_, d, j| {
+        digits[d][j].unwrap_or_else(|| x[1][j])
+    });
+    let switched = divide_by_special(ctx, b, level, sums);
+    moved(b, &x[0], switched, k)
+}
+
+/// The automorphism x -> x^k of `(c0 + u0, u1)`.
+fn moved(b: &mut ProcedureBuilder<'_>, c0: &[u32], [u0, u1]: [Vec<u32>; 2], k: u32) -> Ct {
+    let first = c0.iter().zip(u0).map(|(&c0, u0)| {
+        let sum = b.add(c0, u0);
+        b.aut(sum, k)
+    });
+    let first = first.collect();
+    vec![first, u1.into_iter().map(|u1| b.aut(u1, k)).collect()]
 }
 
 /// Hint limbs as local values, `[digit][poly][target]`.
@@ -105,6 +177,8 @@ fn hint_params(
         .collect()
 }
 
+/// The digits of x, their inner products with the hint, and for hybrid the
+/// division by the special primes.
 fn key_switch(
     ctx: &EmitContext,
     b: &mut ProcedureBuilder<'_>,
@@ -112,123 +186,8 @@ fn key_switch(
     x: &[u32],
     hints: &Hints,
 ) -> [Vec<u32>; 2] {
-    match variant {
-        KeyVariant::Listing1 => listing1(ctx, b, x, hints),
-        KeyVariant::Hybrid => hybrid(ctx, b, x, hints),
-    }
-}
-
-/// F1's Listing 1: every limb is a digit, read uncentred modulo every prime.
-///
-/// # References
-/// F1 (MICRO 2021), Listing 1; the limb's own prime reuses the input, as printed.
-fn listing1(
-    ctx: &EmitContext,
-    b: &mut ProcedureBuilder<'_>,
-    x: &[u32],
-    hints: &Hints,
-) -> [Vec<u32>; 2] {
-    let y: Vec<u32> = x.iter().map(|&limb| b.intt(limb)).collect();
-    inner_products(b, &ctx.data(x.len()), hints, |b, digit, target| {
-        if digit == target {
-            x[digit]
-        } else {
-            b.ntt(modulus_index(target), y[digit])
-        }
-    })
-}
-
-/// The digits of a hybrid key switch before their transforms.
-///
-/// # References
-/// Han and Ki, *Better Bootstrapping for Approximate Homomorphic Encryption*
-/// (CT-RSA 2020), Section 3. Here digits are centred, and a digit of one limb
-/// is converted exactly.
-struct Decomposition<'a> {
-    /// Positions of every digit's limbs.
-    ranges: Vec<std::ops::Range<usize>>,
-    bases: Vec<Base<'a>>,
-    /// By digit: its limbs, prepared for conversion.
-    prepared: Vec<Vec<u32>>,
-    /// By digit and position of the target: the converted limb, where there is one yet.
-    converted: Vec<Vec<Option<u32>>>,
-    targets: &'a [u16],
-}
-
-impl<'a> Decomposition<'a> {
-    /// Digits of several limbs are converted to all primes at once, digits of one
-    /// limb on demand.
-    fn new(
-        ctx: &'a EmitContext,
-        b: &mut ProcedureBuilder<'_>,
-        x: &[u32],
-        (data, targets): (&'a [u16], &'a [u16]),
-    ) -> Self {
-        let coefficients: Vec<u32> = x.iter().map(|&limb| b.intt(limb)).collect();
-        let ranges = digit_ranges(ctx, x.len());
-        let bases: Vec<Base<'_>> = ranges
-            .iter()
-            .map(|range| Base::new(ctx, &data[range.clone()], 1))
-            .collect();
-        let prepared: Vec<Vec<u32>> = ranges
-            .iter()
-            .zip(&bases)
-            .map(|(range, base)| base.prepare(b, &coefficients[range.clone()]))
-            .collect();
-        let convert = |d: usize| {
-            let mut limbs = vec![None; targets.len()];
-            if ranges[d].len() > 1 {
-                let outside = outside(&ranges[d], targets.len());
-                let moduli: Vec<u16> = outside.iter().map(|&j| targets[j]).collect();
-                let converted = bases[d].convert(b, &prepared[d], &moduli);
-                for (limb, j) in converted.into_iter().zip(outside) {
-                    limbs[j] = Some(limb);
-                }
-            }
-            limbs
-        };
-        let converted = (0..ranges.len()).map(convert).collect();
-        Self {
-            ranges,
-            bases,
-            prepared,
-            converted,
-            targets,
-        }
-    }
-
-    /// Digit d modulo target j outside its own limbs, in evaluation domain.
-    fn limb(&self, b: &mut ProcedureBuilder<'_>, d: usize, j: usize) -> u32 {
-        let target = self.targets[j];
-        let limb = self.converted[d][j]
-            .unwrap_or_else(|| self.bases[d].convert(b, &self.prepared[d], &[target])[0]);
-        b.ntt(target, limb)
-    }
-}
-
-/// The positions of the limbs of every digit at a level.
-fn digit_ranges(ctx: &EmitContext, level: usize) -> Vec<std::ops::Range<usize>> {
-    (0..KeyVariant::Hybrid.digits_at(&ctx.params, level))
-        .map(|d| KeyVariant::Hybrid.digit_range(&ctx.params, d, level))
-        .collect()
-}
-
-/// The positions of targets that are not a digit's own limbs.
-fn outside(own: &std::ops::Range<usize>, targets: usize) -> Vec<usize> {
-    (0..targets).filter(|j| !own.contains(j)).collect()
-}
-
-/// Hybrid key switching: the digits of x, their inner products with the hint,
-/// and the division by the special primes.
-fn hybrid(
-    ctx: &EmitContext,
-    b: &mut ProcedureBuilder<'_>,
-    x: &[u32],
-    hints: &Hints,
-) -> [Vec<u32>; 2] {
-    let data = ctx.data(x.len());
-    let targets = targets(ctx, KeyVariant::Hybrid, x.len());
-    let digits = Decomposition::new(ctx, b, x, (&data, &targets));
+    let targets = targets(ctx, variant, x.len());
+    let digits = Digits::new(ctx, b, variant, x, &targets);
     let sums = inner_products(b, &targets, hints, |b, d, j| {
         if digits.ranges[d].contains(&j) {
             x[j]
@@ -239,7 +198,103 @@ fn hybrid(
     divide_by_special(ctx, b, x.len(), sums)
 }
 
-/// Divides both inner products by the special primes.
+/// The digits of a polynomial before their transforms.
+///
+/// # References
+/// F1 (MICRO 2021), Listing 1: every limb is a digit, read uncentred modulo every
+/// prime. Hybrid: Han and Ki, *Better Bootstrapping for Approximate Homomorphic
+/// Encryption* (CT-RSA 2020), Section 3; here digits are centred, and a digit of
+/// one limb is converted exactly.
+struct Digits<'a> {
+    /// Positions of every digit's limbs.
+    ranges: Vec<Range<usize>>,
+    /// What converts every digit; none for Listing 1.
+    bases: Vec<Base<'a>>,
+    /// By digit: its limbs in coefficient domain, prepared for conversion if they
+    /// are converted.
+    sources: Vec<Vec<u32>>,
+    /// By digit and position of the target: the converted limb, where there is one yet.
+    converted: Vec<Vec<Option<u32>>>,
+    targets: &'a [u16],
+}
+
+impl<'a> Digits<'a> {
+    /// Digits of several limbs are converted to all primes at once, digits of one
+    /// limb on demand.
+    fn new(
+        ctx: &'a EmitContext,
+        b: &mut ProcedureBuilder<'_>,
+        variant: KeyVariant,
+        x: &[u32],
+        targets: &'a [u16],
+    ) -> Self {
+        let coefficients: Vec<u32> = x.iter().map(|&limb| b.intt(limb)).collect();
+        let ranges = digit_ranges(ctx, variant, x.len());
+        let limbs = |range: &Range<usize>| &coefficients[range.clone()];
+        let mut digits = Self {
+            bases: Vec::new(),
+            sources: Vec::new(),
+            converted: vec![vec![None; targets.len()]; ranges.len()],
+            targets,
+            ranges,
+        };
+        match variant {
+            KeyVariant::Listing1 => {
+                digits.sources = digits.ranges.iter().map(|r| limbs(r).to_vec()).collect();
+            }
+            KeyVariant::Hybrid => {
+                // The data primes come first among the targets.
+                let base = |range: &Range<usize>| Base::new(ctx, &targets[range.clone()], 1);
+                digits.bases = digits.ranges.iter().map(base).collect();
+                let each = digits.ranges.iter().zip(&digits.bases);
+                digits.sources = each
+                    .map(|(range, base)| base.prepare(b, limbs(range)))
+                    .collect();
+                digits.convert_wide(b);
+            }
+        }
+        digits
+    }
+
+    /// Converts the digits of several limbs.
+    fn convert_wide(&mut self, b: &mut ProcedureBuilder<'_>) {
+        for (d, range) in self.ranges.iter().enumerate() {
+            if range.len() == 1 {
+                continue;
+            }
+            let outside = outside(range, self.targets.len());
+            let moduli: Vec<u16> = outside.iter().map(|&j| self.targets[j]).collect();
+            let converted = self.bases[d].convert(b, &self.sources[d], &moduli);
+            for (limb, j) in converted.into_iter().zip(outside) {
+                self.converted[d][j] = Some(limb);
+            }
+        }
+    }
+
+    /// Digit d modulo target j outside its own limbs, in evaluation domain.
+    fn limb(&self, b: &mut ProcedureBuilder<'_>, d: usize, j: usize) -> u32 {
+        let target = self.targets[j];
+        let limb = self.converted[d][j].unwrap_or_else(|| match self.bases.get(d) {
+            Some(base) => base.convert(b, &self.sources[d], &[target])[0],
+            None => self.sources[d][0],
+        });
+        b.ntt(target, limb)
+    }
+}
+
+/// The positions of the limbs of every digit at a level.
+fn digit_ranges(ctx: &EmitContext, variant: KeyVariant, level: usize) -> Vec<Range<usize>> {
+    (0..variant.digits_at(&ctx.params, level))
+        .map(|d| variant.digit_range(&ctx.params, d, level))
+        .collect()
+}
+
+/// The positions of targets that are not a digit's own limbs.
+fn outside(own: &Range<usize>, targets: usize) -> Vec<usize> {
+    (0..targets).filter(|j| !own.contains(j)).collect()
+}
+
+/// Divides both inner products by the special primes, if they have limbs of them.
 fn divide_by_special(
     ctx: &EmitContext,
     b: &mut ProcedureBuilder<'_>,
@@ -247,72 +302,10 @@ fn divide_by_special(
     sums: [Vec<u32>; 2],
 ) -> [Vec<u32>; 2] {
     let (data, special) = (ctx.data(level), ctx.special());
-    sums.map(|sum| {
-        let (kept, dropped) = sum.split_at(level);
-        divide_by(ctx, b, (kept, &data), (dropped, &special))
+    sums.map(|sum| match sum.split_at(level) {
+        (_, []) => sum,
+        (kept, dropped) => divide_by(ctx, b, (kept, &data), (dropped, &special)),
     })
-}
-
-/// The part of a hybrid key switch that automorphisms of one ciphertext share:
-/// the digits of its second polynomial `c1` modulo all primes but their own.
-/// Results: digit by digit, for each the limbs outside it, in evaluation domain.
-///
-/// # Cost
-/// l INTT, beta (l + K) - l NTT, and the base conversions.
-///
-/// # References
-/// Halevi and Shoup, *Faster Homomorphic Linear Transformations in HElib*
-/// (CRYPTO 2018), Section 4.2 (hoisting).
-pub fn decompose(ctx: &EmitContext, b: &mut ProcedureBuilder<'_>, c1: &[u32]) -> Vec<u32> {
-    let data = ctx.data(c1.len());
-    let targets = targets(ctx, KeyVariant::Hybrid, c1.len());
-    let digits = Decomposition::new(ctx, b, c1, (&data, &targets));
-    let mut limbs = Vec::new();
-    for (d, own) in digits.ranges.iter().enumerate() {
-        for j in outside(own, targets.len()) {
-            limbs.push(digits.limb(b, d, j));
-        }
-    }
-    limbs
-}
-
-/// [`automorphism`] of a ciphertext whose digits [`decompose`] has made.
-/// Parameters: the two-part ciphertext, the digits, then the hint's limbs.
-///
-/// The automorphism of a digit is a digit of the automorphism: both are small,
-/// and x -> x^k keeps sums and products. The result may differ from
-/// [`automorphism`]'s by an error as small, because converted digits of several
-/// limbs are exact only up to a small multiple of their modulus.
-///
-/// # Cost
-/// l + beta (l + K) automorphisms, 2 K INTT, 2 l NTT, 2 beta (l + K)
-/// multiplications, and the base conversions of the division.
-pub fn hoisted_automorphism(ctx: &EmitContext, b: &mut ProcedureBuilder<'_>, x: &Ct, k: u32) -> Ct {
-    let level = x[0].len();
-    let targets = targets(ctx, KeyVariant::Hybrid, level);
-    let digits: Vec<Vec<Option<u32>>> = digit_ranges(ctx, level)
-        .iter()
-        .map(|own| {
-            let limb = |j: usize| (!own.contains(&j)).then(|| b.param(LimbType::eval(targets[j])));
-            (0..targets.len()).map(limb).collect()
-        })
-        .collect();
-    let hints = hint_params(ctx, b, KeyVariant::Hybrid, level);
-    let sums = inner_products(b, &targets, &hints, |b, d, j| {
-        let limb = digits[d][j].unwrap_or_else(|| x[1][j]);
-        b.aut(limb, k)
-    });
-    let [u0, u1] = divide_by_special(ctx, b, level, sums);
-    vec![add_automorphism(b, &x[0], u0, k), u1]
-}
-
-/// The automorphism of c0, and u added to it.
-fn add_automorphism(b: &mut ProcedureBuilder<'_>, c0: &[u32], u: Vec<u32>, k: u32) -> Vec<u32> {
-    let add = |(&c0, u): (&u32, u32)| {
-        let moved = b.aut(c0, k);
-        b.add(moved, u)
-    };
-    c0.iter().zip(u).map(add).collect()
 }
 
 /// For every target prime, the inner products of the digits with both polynomials

@@ -30,19 +30,35 @@ fn contexts() -> Vec<Context> {
     contexts
 }
 
-/// s' over the integers, from its definition.
-fn source(s: &[i64], target: KeyTarget) -> Vec<i64> {
+/// The coefficients of s(x^k).
+fn image_of(s: &[i64], k: usize) -> Vec<i64> {
     let mut result = vec![0; N];
-    let mut add = |power: usize, c: i64| {
-        result[power % N] += if (power / N).is_multiple_of(2) { c } else { -c };
-    };
     for (i, &x) in s.iter().enumerate() {
-        match target {
-            KeyTarget::Galois(k) => add(i * k as usize, x),
-            KeyTarget::Relin => s.iter().enumerate().for_each(|(j, &y)| add(i + j, x * y)),
+        let power = i * k;
+        result[power % N] = if (power / N).is_multiple_of(2) { x } else { -x };
+    }
+    result
+}
+
+fn square(s: &[i64]) -> Vec<i64> {
+    let mut result = vec![0; N];
+    for (i, &x) in s.iter().enumerate() {
+        for (j, &y) in s.iter().enumerate() {
+            result[(i + j) % N] += if i + j < N { x * y } else { -x * y };
         }
     }
     result
+}
+
+/// The secrets that a hint switches from and to, from their definition.
+fn secrets(s: &[i64], target: KeyTarget) -> (Vec<i64>, Vec<i64>) {
+    match target {
+        KeyTarget::Relin => (square(s), s.to_vec()),
+        KeyTarget::Galois(k) => {
+            let inverse = (1..2 * N).find(|i| i * k as usize % (2 * N) == 1);
+            (s.to_vec(), image_of(s, inverse.expect("k is odd")))
+        }
+    }
 }
 
 /// `b + a s` modulo prime m in coefficient domain, for the limb words b and a.
@@ -82,6 +98,7 @@ fn hints_hide_their_source_under_small_errors() {
         let unit = params.plaintext_modulus.max(1) as i64;
         let targets = [
             KeyTarget::Relin,
+            KeyTarget::Galois(3),
             KeyTarget::Galois(5),
             KeyTarget::Galois(2 * N as u32 - 1),
         ];
@@ -89,18 +106,18 @@ fn hints_hide_their_source_under_small_errors() {
             for variant in [KeyVariant::Listing1, KeyVariant::Hybrid] {
                 let spec = KeySpec { target, variant };
                 let key = SwitchKey::new(&context, &secret, spec).unwrap();
-                let s_source = source(&s, target);
+                let (from, to) = secrets(&s, target);
                 for digit in 0..spec.digits(params) {
                     let mut errors: Option<Vec<i64>> = None;
                     for m in 0..spec.limbs(params) {
                         let b = key.limb(&context, digit, 0, m).unwrap();
                         let a = key.limb(&context, digit, 1, m).unwrap();
-                        let phase = with_ring!(context.ring(), ring => phase(ring, m, &b, &a, &s));
+                        let phase = with_ring!(context.ring(), ring => phase(ring, m, &b, &a, &to));
                         let q = i128::from(params.extended()[m]);
                         let gadget = expected_gadget(params, variant, digit, m) as i128;
                         let found: Vec<i64> = phase
                             .iter()
-                            .zip(&s_source)
+                            .zip(&from)
                             .map(|(&v, &x)| {
                                 let e = (i128::from(v) - gadget * i128::from(x)).rem_euclid(q);
                                 (if e > q / 2 { e - q } else { e }) as i64
@@ -122,6 +139,31 @@ fn hints_hide_their_source_under_small_errors() {
 }
 
 #[test]
+fn stored_parts_give_the_key_again() {
+    let context = &contexts()[0];
+    let secret = SecretKey::from_seed(context, &Seed::for_test(1)).unwrap();
+    for spec in [
+        KeySpec::relin(KeyVariant::Hybrid),
+        KeySpec::galois(5, KeyVariant::Hybrid),
+    ] {
+        let key = SwitchKey::new(context, &secret, spec).unwrap();
+        let parts = |b: Vec<Limbs>| SwitchKey::from_parts(context, spec, *key.seed(), b);
+        let stored = key.stored_b(context).unwrap();
+        let again = parts(stored.clone()).unwrap();
+        for poly in 0..2 {
+            assert_eq!(
+                again.limb(context, 1, poly, 2).unwrap(),
+                key.limb(context, 1, poly, 2).unwrap()
+            );
+        }
+        assert!(parts(stored[1..].to_vec()).is_err());
+        let mut short = stored;
+        short[0] = Limbs::W32(Vec::new());
+        assert!(parts(short).is_err());
+    }
+}
+
+#[test]
 fn limbs_outside_the_hint_are_refused() {
     let context = &contexts()[0];
     let secret = SecretKey::from_seed(context, &Seed::for_test(1)).unwrap();
@@ -130,16 +172,6 @@ fn limbs_outside_the_hint_are_refused() {
         let result = key.limb(context, digit, poly, limb);
         assert!(matches!(result, Err(SchemeError::NoSuchLimb { .. })));
     }
-    let parts = |b: Vec<Limbs>| SwitchKey::from_parts(context, key.spec(), *key.seed(), b);
-    let again = parts(key.b().to_vec()).unwrap();
-    assert_eq!(
-        again.limb(context, 1, 1, 2).unwrap(),
-        key.limb(context, 1, 1, 2).unwrap()
-    );
-    assert!(parts(key.b()[1..].to_vec()).is_err());
-    let mut short = key.b().to_vec();
-    short[0] = Limbs::W32(Vec::new());
-    assert!(parts(short).is_err());
 }
 
 /// A key's own modulus is checked where the key is made, whatever was checked before.
