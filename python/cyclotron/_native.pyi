@@ -188,6 +188,7 @@ class Schedule:
         machine: Machine,
         *,
         effort: int = 1,
+        phase2: str = "greedy",
         progress: Callable[[str, float], None] | None = None,
     ) -> Schedule: ...
     def check(self) -> dict[str, Any]: ...

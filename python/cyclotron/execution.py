@@ -51,6 +51,9 @@ class Options:
         Override the program's.
     effort
         Compile time against quality of the schedule: 0 (fastest) to 2.
+    phase2
+        How off-chip movement is planned: ``"greedy"``, or ``"csr"`` for code scheduling
+        that minimizes register usage, which is what the first is compared with.
     """
 
     on: str = "cpu"
@@ -64,6 +67,7 @@ class Options:
     precision_bits: float | None = None
     levels: int | None = None
     effort: int = 1
+    phase2: str = "greedy"
 
     def __post_init__(self) -> None:
         """Refuse options that contradict each other."""
@@ -180,7 +184,11 @@ def schedule(compiled: Compiled, options: Options, progress: Update | None) -> C
     if compiled.machine is None:
         return compiled
     made = _native.Schedule.compile(
-        compiled.plan, compiled.machine, effort=options.effort, progress=progress
+        compiled.plan,
+        compiled.machine,
+        effort=options.effort,
+        phase2=options.phase2,
+        progress=progress,
     )
     return replace(compiled, schedule=made)
 

@@ -57,6 +57,14 @@ def test_key_switch_variant_can_be_fixed(cyclotron: Command, variant: str) -> No
     assert {v for line in found["lines"] for v in line["variants"]} == {variant}
 
 
+def test_register_pressure_gives_the_same_limbs(cyclotron: Command) -> None:
+    words = ("run", "matvec", "--param", "n=4096", "--on", "f1", "--seed", "3")
+    greedy, csr = (report(cyclotron, *words, "--phase2", how) for how in ("greedy", "csr"))
+    assert csr["limbs_identical_to_cpu"] is True
+    assert csr["limbs_sha256"] == greedy["limbs_sha256"]
+    assert csr["schedule_over_bound"] >= 1
+
+
 @pytest.mark.parametrize("on", ["cpu", "f1"])
 def test_faithful_key_switching_decrypts(cyclotron: Command, on: str) -> None:
     for words in (("matvec", "--param", "n=4096"), ("lola-mnist-packed",)):

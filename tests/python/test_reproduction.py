@@ -81,6 +81,10 @@ def test_programs_that_exist_are_measured(rows: list[dict[str, Any]]) -> None:
     slowdowns = [row["ours"] for row in rows if row["id"].startswith("f1.t5.mnist_pt.lt")]
     assert len(slowdowns) == 4
     assert all(1 <= value < 20 for value in slowdowns)
+    by_pressure = [row for row in rows if row["id"] == "f1.t5.mnist_pt.csr"]
+    assert len(by_pressure) == 4
+    assert by_pressure[0]["ours"] > 1
+    assert all(0.5 < row["ours"] < 10 for row in by_pressure)
     missing = [row for row in rows if row["id"] == "f1.t3.bgvboot.f1"]
     assert [(row["ours"], row["ratio"]) for row in missing] == [(None, None)]
 

@@ -8,6 +8,7 @@ use crate::error::CompileError;
 use crate::legalize::legalize;
 use crate::movement::plan_movement;
 use crate::place::place;
+use crate::pressure::plan_by_pressure;
 use crate::stats::CompileStats;
 
 /// A phase of the compiler, in the order in which they run.
@@ -23,6 +24,16 @@ pub enum Phase {
     Placement,
 }
 
+/// How phase 2 finds the order of instructions and what is loaded and evicted when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Phase2 {
+    /// [`plan_movement`]: by priority, on a simplified machine.
+    #[default]
+    Greedy,
+    /// [`plan_by_pressure`]: code scheduling that minimizes register usage.
+    Csr,
+}
+
 /// How to compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
@@ -30,11 +41,17 @@ pub struct Options {
     pub effort: u8,
     /// For what [`place`] tries at random.
     pub seed: u64,
+    /// How off-chip movement is planned.
+    pub phase2: Phase2,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { effort: 1, seed: 0 }
+        Self {
+            effort: 1,
+            seed: 0,
+            phase2: Phase2::default(),
+        }
     }
 }
 
@@ -81,7 +98,11 @@ pub fn compile(
     progress(Phase::Bound, 0.0);
     let bound = lower_bound(&flat, machine)?;
     progress(Phase::Bound, 1.0);
-    let plan = plan_movement(&flat, machine, &mut |part| progress(Phase::Movement, part))?;
+    let mut planned = |part| progress(Phase::Movement, part);
+    let plan = match options.phase2 {
+        Phase2::Greedy => plan_movement(&flat, machine, &mut planned)?,
+        Phase2::Csr => plan_by_pressure(&flat, machine, &mut planned)?,
+    };
     let (schedule, placement) = place(&flat, &plan, machine, options, &mut |part| {
         progress(Phase::Placement, part)
     })?;

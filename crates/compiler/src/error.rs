@@ -28,6 +28,21 @@ pub enum CompileError {
         /// The smallest change that helps.
         fix: String,
     },
+    /// A way to compile that takes too long for a program of this size.
+    #[error(
+        "{what} is for programs of up to {most} limb instructions, and this one has \
+         {instructions}; {fix}"
+    )]
+    TooLarge {
+        /// The way to compile.
+        what: &'static str,
+        /// Instructions of the program.
+        instructions: u64,
+        /// Most that it takes.
+        most: u64,
+        /// What to choose instead.
+        fix: &'static str,
+    },
     /// Two memories that must exchange vectors have no network between them.
     #[error("machine {machine} has no {what}; add one to its description")]
     Disconnected {

@@ -17,14 +17,16 @@ mod legalize;
 mod movement;
 mod place;
 mod placement;
+mod pressure;
 mod stats;
 mod topology;
 mod uses;
 
 pub use bound::{LowerBound, lower_bound};
-pub use compile::{Compiled, Options, Phase, compile};
+pub use compile::{Compiled, Options, Phase, Phase2, compile};
 pub use error::CompileError;
 pub use legalize::legalize;
 pub use movement::plan_movement;
 pub use place::place;
+pub use pressure::{MOST_INSTRUCTIONS, plan_by_pressure};
 pub use stats::{CompileStats, PlacementStats};

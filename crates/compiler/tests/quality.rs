@@ -12,7 +12,10 @@ fn effort_buys_better_schedules_of_key_switches() {
     let program = programs::inner_sums(14, 4, 4, 5);
     let mut before = u64::MAX;
     for effort in 0..=2 {
-        let options = Options { effort, seed: 0 };
+        let options = Options {
+            effort,
+            ..Options::default()
+        };
         let compiled = compile(&program, &machine, &options, &mut |_, _| {}).expect("fits");
         check(&compiled.flat, &compiled.schedule, &machine).expect("legal");
         let cycles = compiled.schedule.cycles;
@@ -33,7 +36,10 @@ fn equal_options_give_equal_schedules() {
     let machine = Shape::f1().resolve(14);
     let program = programs::inner_sums(14, 3, 3, 2);
     let schedule = |seed| {
-        let options = Options { effort: 1, seed };
+        let options = Options {
+            seed,
+            ..Options::default()
+        };
         let compiled = compile(&program, &machine, &options, &mut |_, _| {});
         compiled.expect("fits").schedule
     };

@@ -3,7 +3,7 @@
 mod support;
 
 use cyclotron_checker::check;
-use cyclotron_compiler::{CompileError, Options, compile};
+use cyclotron_compiler::{CompileError, Options, Phase2, compile};
 use support::{
     machines::Shape,
     programs::{self, Random},
@@ -38,7 +38,15 @@ fn random_programs_compile_or_are_refused() {
         let machine = shape.resolve(10);
         let program = programs::random(seed, 1 + random.next(300));
         let effort = (seed % 3) as u8;
-        let options = Options { effort, seed };
+        let options = Options {
+            effort,
+            seed,
+            phase2: if seed % 4 == 3 {
+                Phase2::Csr
+            } else {
+                Phase2::Greedy
+            },
+        };
         match compile(&program, &machine, &options, &mut |_, _| {}) {
             Ok(compiled) => {
                 let (bound, schedule) = (compiled.bound, compiled.schedule);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cyclotron_isa::Traffic;
-use cyclotron_session::{CompileOptions, CompilePhase, MachineSchedule, Notes};
+use cyclotron_session::{CompileOptions, CompilePhase, MachineSchedule, Notes, phase2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -27,16 +27,18 @@ pub struct PySchedule {
 impl PySchedule {
     /// Compiles a plan for a machine.
     #[staticmethod]
-    #[pyo3(signature = (plan, machine, *, effort=1, progress=None))]
+    #[pyo3(signature = (plan, machine, *, effort=1, phase2="greedy", progress=None))]
     fn compile(
         py: Python<'_>,
         plan: &PyPlan,
         machine: &PyMachine,
         effort: u8,
+        phase2: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let options = CompileOptions {
             effort,
+            phase2: self::phase2(phase2).map_err(raise)?,
             ..CompileOptions::default()
         };
         let callback = Callback::new(progress);

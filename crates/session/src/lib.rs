@@ -21,7 +21,9 @@ mod values;
 pub use bundle::Notes;
 pub use client::Client;
 pub use cyclotron_checker::CheckReport;
-pub use cyclotron_compiler::{LowerBound, Options as CompileOptions, Phase as CompilePhase};
+pub use cyclotron_compiler::{
+    LowerBound, Options as CompileOptions, Phase as CompilePhase, Phase2,
+};
 pub use cyclotron_lower::Wish;
 pub use cyclotron_machine::Machine;
 pub use cyclotron_program::{Graph, HeOp, KeySwitch, PlainOperand, Scheme as ProgramScheme, Span};
@@ -33,5 +35,5 @@ pub use interface::Interface;
 pub use plan::{DEFAULT_PRECISION_BITS, Plan, choose_parameters};
 pub use schedule::{MachineSchedule, ScheduleReport, Simulated};
 pub use stored::{EvaluationKeys, StoredCiphertext};
-pub use target::keyswitch;
+pub use target::{keyswitch, phase2};
 pub use values::Values;

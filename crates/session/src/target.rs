@@ -1,5 +1,6 @@
 //! What a program is lowered for: a CPU or a machine.
 
+use cyclotron_compiler::Phase2;
 use cyclotron_lower::Target;
 use cyclotron_machine::{KeySwitch as MachineKeySwitch, Machine, SchemeName};
 use cyclotron_program::{Graph, KeySwitch, Scheme};
@@ -21,6 +22,22 @@ pub fn keyswitch(name: Option<&str>) -> Result<Option<KeySwitch>, SessionError> 
             option: "keyswitch",
             value: name.to_owned(),
             known: "hybrid, listing1 or auto".to_owned(),
+        }),
+    }
+}
+
+/// How phase 2 of the compiler works, by name.
+///
+/// # Errors
+/// [`SessionError::Option`] for an unknown name.
+pub fn phase2(name: &str) -> Result<Phase2, SessionError> {
+    match name {
+        "greedy" => Ok(Phase2::Greedy),
+        "csr" => Ok(Phase2::Csr),
+        _ => Err(SessionError::Option {
+            option: "phase2",
+            value: name.to_owned(),
+            known: "greedy or csr".to_owned(),
         }),
     }
 }

@@ -127,6 +127,9 @@ def _target_options() -> ArgumentParser:
         "--precision", type=_bits, metavar="BITS", help="CKKS: precision to plan for"
     )
     options.add_argument("--effort", type=int, choices=(0, 1, 2), default=1, help="of compilation")
+    options.add_argument(
+        "--phase2", choices=("greedy", "csr"), default="greedy", help="how movement is planned"
+    )
     _run_options(options)
     return options
 

@@ -70,6 +70,7 @@ def options_of(options: argparse.Namespace) -> Options:
         precision_bits=options.precision,
         levels=options.levels,
         effort=options.effort,
+        phase2=options.phase2,
     )
 
 

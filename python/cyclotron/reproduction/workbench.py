@@ -34,7 +34,12 @@ class Workbench:
         self._compiled: dict[tuple[str, Options], Compiled] = {}
 
     def compiled(
-        self, name: str, overlays: tuple[str, ...] = (), *, faithful: bool | None = None
+        self,
+        name: str,
+        overlays: tuple[str, ...] = (),
+        *,
+        faithful: bool | None = None,
+        phase2: str = "greedy",
     ) -> Compiled:
         """Return a program's schedule on the machine with overlays.
 
@@ -42,13 +47,16 @@ class Workbench:
         what differs is the hardware.
         """
         faithful = self.faithful if faithful is None else faithful
-        options = Options(on=self.name, overlays=overlays, faithful=faithful)
+        options = Options(on=self.name, overlays=overlays, faithful=faithful, phase2=phase2)
         key = (name, options)
         if key not in self._compiled:
-            given = self.compiled(name, faithful=faithful).parameters if overlays else None
+            varied = overlays or phase2 != "greedy"
+            given = self.compiled(name, faithful=faithful).parameters if varied else None
             workload = programs.find(name)
             program = workload.build({})
-            shown = "+".join((self.name, *overlays)) + (", Listing 1 only" if faithful else "")
+            shown = "+".join((self.name, *overlays))
+            shown += ", Listing 1 only" if faithful else ""
+            shown += "" if phase2 == "greedy" else f", phase 2 by {phase2}"
             with self.progress.phase(f"compiling {name} for {shown}"):
                 samples = workload.calibration(program)
                 lowered = lower(program, options, samples, given)
@@ -56,15 +64,25 @@ class Workbench:
         return self._compiled[key]
 
     def schedule(
-        self, name: str, overlays: tuple[str, ...] = (), *, faithful: bool | None = None
+        self,
+        name: str,
+        overlays: tuple[str, ...] = (),
+        *,
+        faithful: bool | None = None,
+        phase2: str = "greedy",
     ) -> _native.Schedule:
         """Return what `compiled` returns, the schedule only."""
-        made = self.compiled(name, overlays, faithful=faithful).schedule
+        made = self.compiled(name, overlays, faithful=faithful, phase2=phase2).schedule
         assert made is not None
         return made
 
     def report(
-        self, name: str, overlays: tuple[str, ...] = (), *, faithful: bool | None = None
+        self,
+        name: str,
+        overlays: tuple[str, ...] = (),
+        *,
+        faithful: bool | None = None,
+        phase2: str = "greedy",
     ) -> dict[str, Any]:
         """Return the report of a program's schedule."""
-        return self.schedule(name, overlays, faithful=faithful).report()
+        return self.schedule(name, overlays, faithful=faithful, phase2=phase2).report()

@@ -20,15 +20,17 @@
 //! Deliberately not here: where in the scratchpad a value lies, and everything
 //! on the chip (`placement`).
 
+pub(crate) mod ledger;
 mod loads;
 mod mover;
-mod victims;
+pub(crate) mod victims;
 
 use cyclotron_isa::{FlatProgram, MovementPlan};
 use cyclotron_machine::Resolved;
 
 use crate::error::CompileError;
 use crate::topology::Topology;
+use crate::uses::distinct_sources;
 use mover::Mover;
 
 /// Plans the off-chip movement of a legalized program.
@@ -46,4 +48,26 @@ pub fn plan_movement(
 ) -> Result<MovementPlan, CompileError> {
     let topology = Topology::new(machine)?;
     Mover::new(flat, machine, &topology)?.run(progress)
+}
+
+/// Whether the scratchpad holds every instruction's operands and result.
+pub(crate) fn check_capacity(
+    flat: &FlatProgram,
+    live: &[bool],
+    capacity: usize,
+) -> Result<(), CompileError> {
+    let needs = (0..flat.len())
+        .filter(|&inst| live[inst])
+        .map(|inst| distinct_sources(flat, inst).1 + 1)
+        .max()
+        .unwrap_or(usize::from(!flat.outputs.is_empty()));
+    if needs > capacity {
+        return Err(CompileError::DoesNotFit {
+            what: "one instruction's operands and result in the scratchpad (vectors)".into(),
+            needs: needs as u64,
+            has: capacity as u64,
+            fix: "enlarge the scratchpad, or lower log2 N".into(),
+        });
+    }
+    Ok(())
 }

@@ -3,9 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-use cyclotron_isa::{FlatProgram, MovementPlan, Step, Traffic, TrafficClass};
+use cyclotron_isa::{FlatProgram, MovementPlan};
 use cyclotron_machine::{OpTiming, Resolved};
 
+use super::check_capacity;
+use super::ledger::Ledger;
 use super::loads::LoadQueue;
 use super::victims::{NEVER, Victims, cheaper};
 use crate::error::CompileError;
@@ -64,7 +66,7 @@ pub(super) struct Mover<'a> {
     /// How many output limbs a value is, where it is one.
     output_count: HashMap<u32, u32>,
     unstored: VecDeque<u32>,
-    plan: MovementPlan,
+    ledger: Ledger,
 }
 
 impl<'a> Mover<'a> {
@@ -131,32 +133,11 @@ impl<'a> Mover<'a> {
             victims: Victims::default(),
             output_count: HashMap::new(),
             unstored: VecDeque::new(),
-            plan: MovementPlan {
-                capacity: topology.capacity as u32,
-                steps: Vec::with_capacity(flat.len() * 2),
-                traffic: Traffic::default(),
-            },
+            ledger: Ledger::new(capacity, flat.len()),
         };
-        mover.check_capacity()?;
+        check_capacity(flat, &mover.live, capacity)?;
         mover.prepare();
         Ok(mover)
-    }
-
-    fn check_capacity(&self) -> Result<(), CompileError> {
-        let needs = (0..self.flat.len())
-            .filter(|&inst| self.live[inst])
-            .map(|inst| distinct_sources(self.flat, inst).1 + 1)
-            .max()
-            .unwrap_or(usize::from(!self.flat.outputs.is_empty()));
-        if needs > self.capacity {
-            return Err(CompileError::DoesNotFit {
-                what: "one instruction's operands and result in the scratchpad (vectors)".into(),
-                needs: needs as u64,
-                has: self.capacity as u64,
-                fix: "enlarge the scratchpad, or lower log2 N".into(),
-            });
-        }
-        Ok(())
     }
 
     /// Marks outputs, queues the loads of all inputs, opens the window.
@@ -201,7 +182,7 @@ impl<'a> Mover<'a> {
             "the oldest instruction can always proceed"
         );
         progress(1.0);
-        Ok(self.plan)
+        Ok(self.ledger.finish())
     }
 
     fn has(&self, value: u32, flag: u8) -> bool {
@@ -306,9 +287,10 @@ impl<'a> Mover<'a> {
             let model = self.use_channel();
             self.arrivals
                 .push(Reverse((self.now + model.latency + model.span, value)));
-            self.count_load(value);
+            let first = !self.has(value, LOADED);
+            self.state[value as usize] |= LOADED;
+            self.ledger.load(self.flat, value, first);
             self.place(value);
-            self.plan.steps.push(Step::Load(value));
         }
         u64::MAX
     }
@@ -330,24 +312,6 @@ impl<'a> Mover<'a> {
         model
     }
 
-    fn count_load(&mut self, value: u32) {
-        let traffic = &mut self.plan.traffic;
-        let first = self.state[value as usize] & LOADED == 0;
-        self.state[value as usize] |= LOADED;
-        let class = self
-            .flat
-            .inputs
-            .get(value as usize)
-            .map(|i| i.source.traffic_class());
-        *match (class, first) {
-            (Some(TrafficClass::Hints), true) => &mut traffic.hints_compulsory,
-            (Some(TrafficClass::Hints), false) => &mut traffic.hints_other,
-            (Some(_), true) => &mut traffic.inputs_compulsory,
-            (Some(_), false) => &mut traffic.inputs_other,
-            (None, _) => &mut traffic.intermediate_loads,
-        } += 1;
-    }
-
     fn place(&mut self, value: u32) {
         self.state[value as usize] |= RESIDENT;
         self.resident += 1;
@@ -357,7 +321,7 @@ impl<'a> Mover<'a> {
     fn drop_place(&mut self, value: u32) {
         self.state[value as usize] &= !(RESIDENT | ARRIVED);
         self.resident -= 1;
-        self.plan.steps.push(Step::Evict(value));
+        self.ledger.evict(value);
     }
 
     /// Evicts the value with the furthest next use, if that is after `needed`.
@@ -400,14 +364,10 @@ impl<'a> Mover<'a> {
         } else {
             0
         };
-        self.plan.traffic.outputs += u64::from(outputs);
-        if outputs == 0 {
-            self.plan.traffic.intermediate_stores += 1;
-        }
         for _ in 0..outputs.max(1) {
             self.use_channel();
-            self.plan.steps.push(Step::Store(value));
         }
+        self.ledger.store(value, outputs);
         self.state[value as usize] |= OFF_CHIP;
         self.state[value as usize] &= !UNSTORED;
     }
@@ -513,7 +473,7 @@ impl<'a> Mover<'a> {
             *unit = Reverse(self.now + busy);
         }
         self.issued[inst] = true;
-        self.plan.steps.push(Step::Compute(inst as u32));
+        self.ledger.compute(inst);
         let result = self.flat.result(inst);
         self.place(result);
         self.arrivals.push(Reverse((written, result)));

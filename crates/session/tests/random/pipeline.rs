@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cyclotron_session::{
-    Ciphertexts, Client, CompileOptions, Context, Evaluator, Machine, MachineSchedule, Plan,
-    SessionError, Values, Wish, choose_parameters,
+    Ciphertexts, Client, CompileOptions, Context, Evaluator, Machine, MachineSchedule, Phase2,
+    Plan, SessionError, Values, Wish, choose_parameters,
 };
 
 use crate::generator::Generated;
@@ -59,7 +59,14 @@ pub fn run(program: &Generated, machine: &Machine, seed: u64) -> Outcome {
         );
     }
     assert_right(program, &client, &plan, &reference, seed);
-    let options = CompileOptions::default();
+    let options = CompileOptions {
+        phase2: if seed % 4 == 3 {
+            Phase2::Csr
+        } else {
+            Phase2::Greedy
+        },
+        ..CompileOptions::default()
+    };
     let schedule = match MachineSchedule::compile(&plan, machine, &options, &mut |_, _| {}) {
         Ok(schedule) => schedule,
         Err(SessionError::Compile(error)) => return Outcome::DoesNotFit(error.to_string()),
