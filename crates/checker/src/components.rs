@@ -6,6 +6,7 @@ use cyclotron_machine::{Bank, Resolved, XbarKind};
 
 use crate::ports::Ports;
 use crate::slot::Slot;
+use crate::turns::BankTurns;
 use crate::wires::Wire;
 
 /// A register file or bank.
@@ -68,6 +69,8 @@ pub(crate) struct Components<'a> {
     /// By cluster and unit.
     units: Vec<Ports>,
     pub(crate) regfiles: Vec<Memory>,
+    /// What the banks of every register file are busy with.
+    pub(crate) turns: Vec<BankTurns>,
     pub(crate) banks: Vec<Memory>,
     /// By crossbar and output port.
     xbars: Vec<Vec<Path>>,
@@ -98,6 +101,7 @@ impl<'a> Components<'a> {
                 .collect(),
             units: vec![Ports::new("the unit", 1); units],
             regfiles: regfiles.collect(),
+            turns: vec![BankTurns::new(machine); clusters],
             banks: machine.banks.iter().map(Memory::bank).collect(),
             xbars: machine
                 .xbars

@@ -104,6 +104,19 @@ pub enum Fault {
         /// When it is free.
         until: u64,
     },
+    /// More accesses meet in the banks of a register file than these serve.
+    #[error(
+        "the access from cycle {start} makes {found} that are in the same bank in every cycle: a \
+         bank serves {most}"
+    )]
+    BankConflict {
+        /// First cycle of the access.
+        start: u64,
+        /// Accesses that overlap.
+        found: usize,
+        /// Accesses that a bank serves in a cycle.
+        most: u16,
+    },
     /// There is no such slot.
     #[error("slot {slot} does not exist: there are {slots}")]
     NoSuchSlot {

@@ -8,6 +8,7 @@
 //! first entry that
 //! - its component cannot execute, or cannot execute yet (unit, port or channel
 //!   busy, slot or link that does not exist),
+//! - meets so many others in a bank of a register file that it cannot be served,
 //! - takes a stream where none arrives in exactly that cycle, or sends one that
 //!   nobody takes,
 //! - reads chunks before they are written, after they are overwritten, or at all
@@ -34,6 +35,7 @@ mod ports;
 mod replay;
 mod slot;
 mod timeline;
+mod turns;
 mod wires;
 
 pub use error::{CheckError, Fault, Place};

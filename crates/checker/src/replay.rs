@@ -205,6 +205,8 @@ impl<'a> Replay<'a> {
             .ok_or(Fault::WrongUnit { op })?;
         let busy_until = cycle + u64::from(timing.occupancy);
         busy.occupy(cycle, busy_until)?;
+        let operands = op.field_sources();
+        self.parts.turns[usize::from(cluster)].access(cycle, (cycle, busy_until), operands)?;
         let scalar = self.immediates(op, modulus, src, imm)?;
         let slots = &mut self.parts.regfiles[usize::from(cluster)].slots;
         let mut key = Key {
@@ -213,7 +215,7 @@ impl<'a> Replay<'a> {
             scalar,
             src: [NONE; 3],
         };
-        for (class, &slot) in key.src.iter_mut().zip(&src[..op.field_sources()]) {
+        for (class, &slot) in key.src.iter_mut().zip(&src[..operands]) {
             let found = slot_of(slots, slot)?;
             *class = found.read(u32::from(slot), (cycle, busy_until), name)?;
         }
@@ -227,6 +229,7 @@ impl<'a> Replay<'a> {
         let start = if timing.multipass { busy_until } else { cycle } + delay;
         let end = start + u64::from(timing.occupancy);
         slot_of(slots, dst)?.write(u32::from(dst), (start, end), result)?;
+        self.parts.turns[usize::from(cluster)].access(cycle, (start, end), 1)?;
         self.report.computes += 1;
         self.finishes(end);
         Ok(())
@@ -267,6 +270,8 @@ impl<'a> Replay<'a> {
         let (memory, latency) = self.parts.memory(place.component);
         let end = place.cycle + span;
         memory.read_ports().occupy(place.cycle, end).map_err(at)?;
+        self.network_turn(place, end)?;
+        let (memory, _) = self.parts.memory(place.component);
         let class = slot_of(&mut memory.slots, slot)
             .and_then(|found| found.read(u32::from(slot), (place.cycle, end), name))
             .map_err(at)?;
@@ -282,11 +287,24 @@ impl<'a> Replay<'a> {
         let (memory, _) = self.parts.memory(place.component);
         let end = place.cycle + span;
         memory.write_ports().occupy(place.cycle, end).map_err(at)?;
+        self.network_turn(place, end)?;
+        let (memory, _) = self.parts.memory(place.component);
         slot_of(&mut memory.slots, slot)
             .and_then(|found| found.write(u32::from(slot), (place.cycle, end), class))
             .map_err(at)?;
         self.finishes(end);
         Ok(())
+    }
+
+    /// A network port's access from now to `end`, if it is to a register file.
+    fn network_turn(&mut self, place: Place, end: u64) -> Result<(), CheckError> {
+        let Component::RegFile { cluster } = place.component else {
+            return Ok(());
+        };
+        let turns = &mut self.parts.turns[usize::from(cluster)];
+        turns
+            .access(place.cycle, (place.cycle, end), 1)
+            .map_err(|fault| CheckError::Entry { place, fault })
     }
 
     /// What a link delivers to a register file or bank now, and the link's span.

@@ -16,6 +16,9 @@ fn main() {
     let mut narrow = Shape::f1();
     narrow.net_ports = 1;
     shapes.push(("f1 1 port", narrow));
+    let mut ideal = Shape::f1();
+    ideal.turn_banks = 0;
+    shapes.push(("f1 no turns", ideal));
     let cases = [
         ("chain 40", programs::inner_sums(14, 5, 1, 40)),
         ("13 x 10", programs::inner_sums(14, 5, 13, 10)),

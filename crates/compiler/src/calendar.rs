@@ -1,5 +1,7 @@
 //! When a resource is free: a calendar of gaps that later reservations may fill.
 
+use crate::turns::TurnBook;
+
 /// Gaps that are remembered; the oldest are forgotten first.
 const MAX_GAPS: usize = 48;
 
@@ -119,6 +121,8 @@ pub(crate) struct Ports {
 #[derive(Debug, Default)]
 pub(crate) struct Calendars {
     list: Vec<Calendar>,
+    /// Turns at the register files.
+    pub turns: TurnBook,
 }
 
 impl Calendars {

@@ -20,6 +20,7 @@ mod placement;
 mod pressure;
 mod stats;
 mod topology;
+mod turns;
 mod uses;
 
 pub use bound::{LowerBound, lower_bound};

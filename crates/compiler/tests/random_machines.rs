@@ -25,6 +25,9 @@ fn random_shape(random: &mut Random) -> Shape {
         among_clusters: one_of(&[0, 1, 1]) == 1,
         multipass_ntt: one_of(&[0, 1]) == 1,
         single_port: one_of(&[0, 1]) == 1,
+        // Results come 2, 5, 210 and 275 cycles after operands, which must not
+        // be in the same bank.
+        turn_banks: one_of(&[0, 7, 8]) as u16,
     }
 }
 

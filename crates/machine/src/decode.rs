@@ -230,6 +230,7 @@ fn regfile(table: &Table) -> Option<RegisterFile> {
     Some(RegisterFile {
         kib: int(table, "kib")?,
         banks: int(table, "banks")?,
+        element_partitioned: flag(table, "element_partitioned"),
         clock_mult: int(table, "clock_mult")?,
         read_ports: int(table, "read_ports")?,
         write_ports: int(table, "write_ports")?,

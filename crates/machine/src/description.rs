@@ -194,6 +194,9 @@ pub struct RegisterFile {
     pub kib: u32,
     /// Banks that a vector is striped over.
     pub banks: u32,
+    /// Chunk k of every vector is in bank k modulo the banks, so that accesses
+    /// must start at different times to be in different banks.
+    pub element_partitioned: bool,
     /// Its clock over the machine's.
     pub clock_mult: u32,
     /// Ports that units read.

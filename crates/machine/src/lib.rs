@@ -38,7 +38,7 @@ pub use diagnostic::{Code, Diagnostic, Diagnostics, Location};
 pub use error::MachineError;
 pub use formula::{Formula, FormulaError, Ratio, Scope};
 pub use machine::{MAX_FILE_BYTES, Machine};
-pub use resolved::{Bank, Channel, OpTiming, RegFile, Resolved, UnitKind, Xbar, XbarKind};
+pub use resolved::{Bank, Channel, OpTiming, RegFile, Resolved, Turns, UnitKind, Xbar, XbarKind};
 pub use schema::schema_reference;
 pub use setting::Setting;
 pub use words::{

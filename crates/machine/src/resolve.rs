@@ -5,7 +5,9 @@ use cyclotron_isa::Op;
 use crate::description::{Bandwidth, Crossbar, Offchip, Reach};
 use crate::error::MachineError;
 use crate::machine::Machine;
-use crate::resolved::{Bank, Channel, OpTiming, RegFile, Resolved, UnitKind, Xbar, XbarKind};
+use crate::resolved::{
+    Bank, Channel, OpTiming, RegFile, Resolved, Turns, UnitKind, Xbar, XbarKind,
+};
 
 /// Slots, banks, units and channels are numbered in 16 bits; the last number
 /// means "none".
@@ -46,8 +48,8 @@ impl Machine {
             vector_bytes: at.vector_bytes,
             clusters: at.number("cluster.count", self.cluster.count.into())?,
             units,
+            regfile: at.regfile(&ops)?,
             ops,
-            regfile: at.regfile()?,
             groups: self
                 .scratchpads
                 .iter()
@@ -177,7 +179,53 @@ impl At<'_> {
         Ok(cycles)
     }
 
-    fn regfile(&self) -> Result<RegFile, MachineError> {
+    /// What the banks of the register files allow.
+    fn turns(&self, ops: &Timings) -> Result<Option<Turns>, MachineError> {
+        let file = &self.machine.cluster.regfile;
+        if !file.element_partitioned {
+            return Ok(None);
+        }
+        let turns = Turns {
+            banks: self.number("cluster.regfile.banks", file.banks.into())?,
+            accesses: self.number("cluster.regfile.clock_mult", file.clock_mult.into())?,
+            chunks: (1u32 << self.log_n).div_ceil(self.machine.lanes).max(1),
+        };
+        for op in Op::ALL {
+            let own = ops[op as usize].filter(|timing| timing.occupancy == turns.chunks);
+            if let Some(timing) = own {
+                self.check_turns(turns, op, timing)?;
+            }
+        }
+        Ok(Some(turns))
+    }
+
+    /// Whether a bank serves all that one operation does to it at a time.
+    fn check_turns(&self, turns: Turns, op: Op, timing: OpTiming) -> Result<(), MachineError> {
+        let passes = if timing.multipass {
+            timing.occupancy
+        } else {
+            0
+        };
+        let delay = passes + timing.latency + self.machine.cluster.regfile.latency;
+        let meets_itself =
+            delay < turns.chunks && delay.is_multiple_of(u32::from(turns.banks.max(1)));
+        let most = op.field_sources() + usize::from(meets_itself);
+        if most <= usize::from(turns.accesses) {
+            return Ok(());
+        }
+        let why = if meets_itself {
+            format!("whose result comes {delay} cycles after its operands, in the same banks,")
+        } else {
+            format!("with {most} operands at a time")
+        };
+        Err(self.not_modelled(format!(
+            "`{}` {why} on a register file whose banks serve {} accesses a cycle",
+            op.machine_name(),
+            turns.accesses
+        )))
+    }
+
+    fn regfile(&self, ops: &Timings) -> Result<RegFile, MachineError> {
         let file = &self.machine.cluster.regfile;
         Ok(RegFile {
             slots: self.slots("cluster.regfile.kib", u64::from(file.kib) * KIB)?,
@@ -187,6 +235,7 @@ impl At<'_> {
                 "cluster.regfile.net_write_ports",
                 file.net_write_ports.into(),
             )?,
+            turns: self.turns(ops)?,
         })
     }
 

@@ -33,6 +33,18 @@
 //! and `writes` (or, if `single_port`, one port for both); each is busy for the
 //! span of its transfer.
 //!
+//! # Turns
+//! Where a register file has [`Turns`], chunk k of every vector is in bank k modulo
+//! `banks`. An access (a unit's read of one operand, its write of the result, a
+//! network port's read or write) that starts at cycle s and moves one chunk a cycle
+//! is in bank (c - s) modulo `banks` at cycle c: with a common residue of s modulo
+//! `banks`, two accesses that overlap are always in the same bank, otherwise never.
+//! A bank serves `accesses` of them a cycle, so of the accesses to one register file
+//! whose starts have equal residues at most `accesses` overlap. The operands of an
+//! instruction are so many accesses, also where they are one slot. Accesses of
+//! another span than `chunks` move through buffers at the unit or crossbar, which no
+//! description has, and take no turns.
+//!
 //! Streams are told apart by where and when they appear, so no two may appear in
 //! the same cycle on one input port of a link (from one cluster or bank into one
 //! crossbar or channel, or from one channel to one bank). Every stream is taken
@@ -78,6 +90,27 @@ pub struct RegFile {
     pub net_reads: u16,
     /// Network ports that write it.
     pub net_writes: u16,
+    /// What its banks allow; `None` if they never conflict.
+    pub turns: Option<Turns>,
+}
+
+impl RegFile {
+    /// The turns that an access of `span` cycles takes, if it does.
+    #[must_use]
+    pub fn turns_of(&self, span: u32) -> Option<Turns> {
+        self.turns.filter(|turns| turns.chunks == span)
+    }
+}
+
+/// How a register file's banks are shared: see the module's documentation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turns {
+    /// Banks that vectors are striped over.
+    pub banks: u16,
+    /// Accesses that a bank serves in a cycle.
+    pub accesses: u16,
+    /// Chunks of a vector: cycles of the accesses that take turns.
+    pub chunks: u32,
 }
 
 /// A scratchpad bank.

@@ -20,6 +20,8 @@ fn f1_at_16k_has_the_published_structure() {
     assert_eq!(f1.clusters, 16);
     assert_eq!(f1.units_per_cluster(), 6);
     assert_eq!(f1.regfile.slots, 8);
+    let turns = f1.regfile.turns.expect("element-partitioned");
+    assert_eq!((turns.banks, turns.accesses, turns.chunks), (8, 2, 128));
     assert_eq!(f1.banks.len(), 16);
     assert_eq!(f1.scratchpad_slots(), 1024);
     assert_eq!(f1.channels.len(), 2);
@@ -61,6 +63,40 @@ fn f1_timings_are_the_dossiers() {
         at(10).timing(Op::Ntt).map(|t| (t.occupancy, t.latency)),
         Some((8, 89))
     );
+}
+
+#[test]
+fn the_banks_of_a_register_file_serve_all_ports_of_the_units() {
+    // Section 3: 10 read and 6 write ports.
+    let file = &f1().cluster.regfile;
+    assert_eq!(
+        file.banks * file.clock_mult,
+        file.read_ports + file.write_ports
+    );
+    let ideal = f1().vary("cluster.regfile.element_partitioned", false);
+    let ideal = ideal.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(ideal.resolve(14).expect("legal").regfile.turns, None);
+}
+
+#[test]
+fn operations_that_banks_cannot_serve_are_refused() {
+    for (key, value, why) in [
+        (
+            "cluster.regfile.clock_mult",
+            1,
+            "`ADD` with 2 operands at a time",
+        ),
+        (
+            "cluster.regfile.banks",
+            5,
+            "`MUL` whose result comes 5 cycles after its operands",
+        ),
+    ] {
+        let machine = f1().vary(key, value);
+        let machine = machine.unwrap_or_else(|error| panic!("{error}"));
+        let error = machine.resolve(14).expect_err(key).to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]

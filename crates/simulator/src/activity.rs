@@ -5,10 +5,13 @@ use cyclotron_isa::{
 };
 use cyclotron_machine::{Bank, Resolved};
 
+use crate::turns::{accesses, result_after};
+
 /// What all components of a kind do together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
-    /// The kind: a unit's, crossbar's or bank group's name, `register file` or `channel`.
+    /// The kind: a unit's, crossbar's or bank group's name, `register file` (its network
+    /// ports), `channel` or `register file bank` (each access that one serves in a cycle).
     pub kind: String,
     /// Components of the kind.
     pub instances: u64,
@@ -42,9 +45,7 @@ pub(crate) fn extent(machine: &Resolved, component: Component, op: &StreamOp) ->
                 return (0, 0);
             };
             let busy = u64::from(timing.occupancy);
-            let passes = if timing.multipass { busy } else { 0 };
-            let delay = u64::from(timing.latency) + u64::from(machine.regfile.latency);
-            return (busy, passes + delay + busy);
+            return (busy, result_after(machine, timing) + busy);
         }
         (_, StreamOp::Read { to: link, .. } | StreamOp::Write { from: link, .. }) => match *link {
             Link::Xbar(x) => machine.xbars.get(usize::from(x)).map(|xbar| xbar.span),
@@ -90,12 +91,19 @@ pub fn count(
         traffic: Traffic::default(),
         operations: [0; Op::ALL.len()],
     };
+    let banks = machine.regfile.turns.map(|_| counts.activity.len() - 1);
     for stream in &schedule.streams {
         let kind = kind_of(machine, stream.component);
         for (cycle, op) in stream.timed() {
             let busy = extent(machine, stream.component, op).0;
             if let Some(activity) = kind.and_then(|kind| counts.activity.get_mut(kind)) {
                 activity.add(cycle, busy, counts.bucket_cycles);
+            }
+            if let (Some(turns), Some(banks)) = (machine.regfile.turns, banks) {
+                for (_, start) in accesses(machine, stream.component, cycle, op) {
+                    let length = u64::from(turns.chunks);
+                    counts.activity[banks].add(start, length, counts.bucket_cycles);
+                }
             }
             if let StreamOp::Compute { op, .. } = op {
                 counts.operations[*op as usize] += 1;
@@ -131,7 +139,8 @@ impl Activity {
     }
 }
 
-/// The kinds: units, register file, bank groups, crossbars, channel.
+/// The kinds: units, register file, bank groups, crossbars, channel and, last, what
+/// the banks of register files serve, if that is limited.
 fn kinds(machine: &Resolved, buckets: usize) -> Vec<Activity> {
     let clusters = usize::from(machine.clusters);
     let mut kinds = Vec::new();
@@ -164,6 +173,11 @@ fn kinds(machine: &Resolved, buckets: usize) -> Vec<Activity> {
         kinds.push(Activity::new(&xbar.name, instances, buckets));
     }
     kinds.push(Activity::new("channel", machine.channels.len(), buckets));
+    if let Some(turns) = machine.regfile.turns {
+        let served = usize::from(turns.banks) * usize::from(turns.accesses);
+        let name = "register file bank";
+        kinds.push(Activity::new(name, clusters * served, buckets));
+    }
     kinds
 }
 

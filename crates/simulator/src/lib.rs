@@ -4,7 +4,8 @@
 //! wrong. Nothing stalls and nothing is repaired: a register file that writes
 //! what a link delivers in a cycle in which nothing arrives writes zeros; a
 //! read that starts before a value has arrived sees what was there before, word
-//! by word; a unit or port that is started while it is busy gives zeros. Each
+//! by word; a unit or port that is started while it is busy gives zeros, and so does
+//! an entry with an access that the banks of a register file cannot serve. Each
 //! such event is also reported as a [`Violation`]. Only entries that no hardware
 //! could even decode (a slot, unit or link that does not exist) are errors.
 //!
@@ -39,6 +40,7 @@ mod perfetto_format;
 mod simulate;
 mod streams;
 mod trace;
+mod turns;
 mod values;
 mod violation;
 

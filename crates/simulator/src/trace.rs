@@ -12,6 +12,7 @@ use crate::error::{EntryFault, SimError};
 use crate::graph::{Graph, NodeId, Origin, Read, Write, ZERO};
 use crate::layout::Layout;
 use crate::streams::{Sender, Target};
+use crate::turns::{result_after, unserved};
 use crate::violation::{Violation, ViolationKind, Violations};
 
 /// A schedule as a graph.
@@ -66,6 +67,7 @@ pub(crate) fn trace(
     tracer.declare_streams()?;
     let outputs = tracer.declare_dram()?;
     tracer.find_busy_ports()?;
+    tracer.find_bank_conflicts();
     // Streams are joined backwards: what is sent, what is routed, what is taken.
     tracer.each_entry(Tracer::send)?;
     tracer.each_entry(Tracer::route)?;
@@ -90,7 +92,7 @@ struct Tracer<'a> {
     channels: Vec<Sender>,
     /// By crossbar and output port.
     outputs: Vec<Vec<Sender>>,
-    /// Entries that found their unit or port busy.
+    /// Entries that found their unit, port or bank busy.
     busy: HashSet<(u32, u32)>,
 }
 
@@ -205,6 +207,22 @@ impl<'a> Tracer<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Finds the entries with an access that a register file's banks do not serve.
+    fn find_bank_conflicts(&mut self) {
+        for (stream, entry, cycle) in unserved(self.schedule, self.machine) {
+            let component = self.schedule.streams[stream as usize].component;
+            let at = At {
+                component,
+                stream,
+                entry,
+                cycle,
+            };
+            self.violations
+                .add(at.violation(ViolationKind::BankConflict));
+            self.busy.insert((stream, entry));
+        }
     }
 
     /// Cycles for which an entry occupies its component; refuses entries that
@@ -441,12 +459,10 @@ impl<'a> Tracer<'a> {
             };
             self.graph.node(origin, at.cycle)
         };
-        let passes = if timing.multipass { span } else { 0 };
-        let delays = [passes, timing.latency, self.machine.regfile.latency];
         let location = self.location(at, dst)?;
         self.graph.writes.push(Write {
             location,
-            start: at.cycle + delays.map(u64::from).iter().sum::<u64>(),
+            start: at.cycle + result_after(self.machine, timing),
             span,
             node,
         });

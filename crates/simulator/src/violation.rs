@@ -29,6 +29,9 @@ pub enum ViolationKind {
     /// The unit, port or channel was busy.
     #[error("the unit, port or channel is busy")]
     Busy,
+    /// So many accesses were in the same bank of the register file that it was not served.
+    #[error("other accesses keep the bank of the register file busy")]
+    BankConflict,
     /// Words of the slot had never been written.
     #[error("slot {slot} is read before it was ever written")]
     Unwritten {

@@ -78,8 +78,8 @@ impl Engine<'_> {
 
     /// When an instruction could start on a cluster.
     pub(super) fn start_on(&self, inst: u32, cluster: u16) -> u64 {
-        let timing = self.timing[self.flat.op[inst as usize] as usize];
-        let span = u64::from(timing.occupancy);
+        let issue = self.needs(inst, cluster);
+        let span = issue.span;
         let mut ready = self.now;
         for &stay in self.tasks.operands(inst) {
             let first = self.stays.get(stay).copies;
@@ -88,8 +88,7 @@ impl Engine<'_> {
                 None => self.arrival(cluster, stay),
             });
         }
-        let units = self.units(cluster, timing);
-        let start = self.calendars.earliest(units, ready, span.max(1)).0;
+        let start = self.network.earliest_issue(&self.calendars, &issue, ready);
         start + self.backlog[usize::from(cluster)]
     }
 

@@ -13,9 +13,9 @@ use super::policy::Policy;
 use super::records::Drafts;
 use super::stays::Stays;
 use super::tasks::{STORE, Tasks};
-use crate::calendar::{Calendars, Ports};
+use crate::calendar::Calendars;
 use crate::error::CompileError;
-use crate::placement::network::Network;
+use crate::placement::network::{Issue, Network};
 use crate::placement::placer::{Home, result_delay};
 use crate::placement::residents::NO_BANK;
 use crate::placement::scratchpad::Scratchpad;
@@ -262,10 +262,11 @@ impl<'a> Engine<'a> {
         copies.chain(in_bank).min().unwrap_or(0)
     }
 
-    /// The calendars of a cluster's units that execute an operation.
-    pub(super) fn units(&self, cluster: u16, timing: OpTiming) -> Ports {
-        let kinds = self.machine.units.len();
-        self.network.units[usize::from(cluster) * kinds + usize::from(timing.unit)]
+    /// What an instruction needs on a cluster.
+    pub(super) fn needs(&self, inst: u32, cluster: u16) -> Issue {
+        let op = self.flat.op[inst as usize];
+        let timing = self.timing[op as usize];
+        self.network.issue(self.machine, cluster, op, timing)
     }
 
     /// Issues what can start soon; returns whether there was anything.

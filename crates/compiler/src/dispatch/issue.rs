@@ -24,7 +24,7 @@ impl Engine<'_> {
         operands[..count].copy_from_slice(self.tasks.operands(inst));
         let operands = &operands[..count];
         let placed = self.gather(cluster, operands).and_then(|copies| {
-            let at = self.find_start(cluster, operands, &copies[..count], timing)?;
+            let at = self.find_start(inst, cluster, operands, &copies[..count])?;
             Some((copies, at))
         });
         let Some((copies, at)) = placed else {
@@ -52,8 +52,9 @@ impl Engine<'_> {
     /// Reserves a unit, notes all reads, opens the result.
     fn execute(&mut self, inst: u32, cluster: u16, (at, timing): (u64, OpTiming), copies: &[u32]) {
         let span = u64::from(timing.occupancy);
-        let units = self.units(cluster, timing);
-        let port = self.calendars.reserve(units, at, span.max(1));
+        let issue = self.needs(inst, cluster);
+        let units = issue.units;
+        let port = self.network.reserve_issue(&mut self.calendars, &issue, at);
         let kind = &self.machine.units[usize::from(timing.unit)];
         let unit = kind.first + (port - units.first) as u16;
         self.issued[inst as usize] = true;
@@ -95,19 +96,18 @@ impl Engine<'_> {
     /// The first start at which the result has room; pushes out what must go.
     fn find_start(
         &mut self,
+        inst: u32,
         cluster: u16,
         operands: &[u32],
         copies: &[u32],
-        timing: OpTiming,
     ) -> Option<u64> {
-        let span = u64::from(timing.occupancy);
-        let delay = result_delay(timing, self.machine);
-        let units = self.units(cluster, timing);
+        let issue = self.needs(inst, cluster);
+        let (span, delay) = (issue.span, issue.delay);
         let slots = i32::from(self.machine.regfile.slots);
         let readable = copies.iter().map(|&c| self.copies.get(c).readable(span));
         let mut from = readable.max().unwrap_or(0).max(self.now);
         for round in 0.. {
-            let at = self.calendars.earliest(units, from, span.max(1)).0;
+            let at = self.network.earliest_issue(&self.calendars, &issue, from);
             let mut leaving = [0; 3];
             let mut count = 0;
             for (&stay, &copy) in operands.iter().zip(copies) {

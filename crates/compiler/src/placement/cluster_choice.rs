@@ -28,8 +28,8 @@ struct Partner {
 impl Placer<'_> {
     /// The cluster with the lowest cost.
     pub(super) fn choose_cluster(&self, inst: usize, sources: &[u32]) -> u16 {
-        let timing = self.timing[self.flat.op[inst] as usize];
-        let span = u64::from(timing.occupancy).max(1);
+        let op = self.flat.op[inst];
+        let timing = self.timing[op as usize];
         let mut arrivals = [0; 3];
         for (arrival, &source) in arrivals.iter_mut().zip(sources) {
             *arrival = self.arrival(self.residents.of(source));
@@ -55,10 +55,8 @@ impl Placer<'_> {
                     }
                 });
             }
-            let start = self
-                .calendars
-                .earliest(self.units(cluster, timing), ready, span)
-                .0;
+            let issue = self.network.issue(self.machine, cluster, op, timing);
+            let start = self.network.earliest_issue(&self.calendars, &issue, ready);
             let needed = moves + 1;
             let free = self.regfiles.free_count(cluster) as u64;
             let pushed = needed.saturating_sub(free + 1);

@@ -1,16 +1,21 @@
 //! The ports of all components and the paths between them.
 
-use cyclotron_machine::{Bank, Resolved};
+use cyclotron_isa::Op;
+use cyclotron_machine::{Bank, OpTiming, Resolved};
 
 use super::path::Path;
+use super::placer::result_delay;
 use crate::calendar::{Calendars, Ports};
 use crate::topology::Topology;
+use crate::turns::Wheel;
 
 /// The ports of all components, and the latencies between them.
 #[derive(Debug)]
 pub(crate) struct Network {
     /// Units of every cluster and kind: `units[cluster * kinds + kind]`.
     pub units: Vec<Ports>,
+    /// Turns at every register file; empty if there is nothing to wait for.
+    wheels: Vec<Wheel>,
     regfile_reads: Vec<Ports>,
     regfile_writes: Vec<Ports>,
     bank_reads: Vec<Ports>,
@@ -37,6 +42,20 @@ pub(crate) struct Network {
     pub shortest_transfer: u64,
 }
 
+/// What an instruction needs on a cluster.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Issue {
+    pub cluster: u16,
+    /// The units that execute it.
+    pub units: Ports,
+    /// Cycles that it occupies one.
+    pub span: u64,
+    /// Cycles from its start to the first chunk of the result in the register file.
+    pub delay: u64,
+    /// Operands that it reads at its start.
+    pub operands: usize,
+}
+
 impl Network {
     /// The network of a machine; its calendars are added to `calendars`.
     pub fn new(machine: &Resolved, topology: &Topology, calendars: &mut Calendars) -> Self {
@@ -48,6 +67,10 @@ impl Network {
         let outputs = clusters.max(machine.banks.len());
         let regfile = machine.regfile;
         let several = u16::from(regfile.net_reads > 1);
+        let mut wheels = Vec::new();
+        if let Some(turns) = regfile.turns {
+            wheels = repeat(clusters, || calendars.turns.add(turns));
+        }
         let add = &mut |count, shortest| calendars.add(count, shortest);
         let units = add_units(machine, add);
         let regfile_reads = repeat(clusters, || add(regfile.net_reads, transfer));
@@ -71,6 +94,7 @@ impl Network {
         let channels = each(&machine.channels, |c| add(1, u64::from(c.span)));
         Self {
             units,
+            wheels,
             regfile_reads,
             regfile_writes,
             bank_reads,
@@ -101,6 +125,51 @@ impl Network {
         (ports.count > 0).then_some(ports)
     }
 
+    fn wheel(&self, cluster: u16) -> Option<Wheel> {
+        self.wheels.get(usize::from(cluster)).copied()
+    }
+
+    /// The first start at or after `from` of an instruction on one of `units` of a
+    /// cluster: when a unit and all its accesses to the register file are free.
+    pub fn earliest_issue(&self, calendars: &Calendars, issue: &Issue, from: u64) -> u64 {
+        let span = issue.span.max(1);
+        let wheel = self.wheel(issue.cluster).filter(|w| w.serves(issue.span));
+        let Some(wheel) = wheel else {
+            return calendars.earliest(issue.units, from, span).0;
+        };
+        let mut at = from;
+        loop {
+            let before = at;
+            at = calendars.earliest(issue.units, at, span).0;
+            at = wheel.earliest_issue(&calendars.turns, at, (issue.operands, issue.delay));
+            if at == before {
+                return at;
+            }
+        }
+    }
+
+    /// Reserves a unit and the accesses; returns the unit's calendar.
+    pub fn reserve_issue(&self, calendars: &mut Calendars, issue: &Issue, at: u64) -> u32 {
+        let wheel = self.wheel(issue.cluster).filter(|w| w.serves(issue.span));
+        if let Some(wheel) = wheel {
+            wheel.reserve(&mut calendars.turns, at, issue.operands);
+            wheel.reserve(&mut calendars.turns, at + issue.delay, 1);
+        }
+        calendars.reserve(issue.units, at, issue.span.max(1))
+    }
+
+    /// What an instruction of a kind needs on a cluster.
+    pub fn issue(&self, machine: &Resolved, cluster: u16, op: Op, timing: OpTiming) -> Issue {
+        let kinds = machine.units.len();
+        Issue {
+            cluster,
+            units: self.units[usize::from(cluster) * kinds + usize::from(timing.unit)],
+            span: u64::from(timing.occupancy),
+            delay: result_delay(timing, machine),
+            operands: op.field_sources(),
+        }
+    }
+
     /// Bank to cluster, and the crossbar that it takes.
     pub fn bank_to_cluster(&self, bank: u16, cluster: u16) -> (u16, Path) {
         let xbar = self.to_clusters[usize::from(bank)];
@@ -113,7 +182,8 @@ impl Network {
                 self.link(self.bank_links[usize::from(bank)]),
             )
             .leg(self.xbar_ports[x][usize::from(cluster)], route)
-            .leg(self.regfile_writes[usize::from(cluster)], delay);
+            .leg(self.regfile_writes[usize::from(cluster)], delay)
+            .turns(None, self.wheel(cluster));
         (xbar, path)
     }
 
@@ -129,7 +199,8 @@ impl Network {
                 self.link(self.regfile_links[x][usize::from(from)]),
             )
             .leg(self.xbar_ports[x][usize::from(to)], route)
-            .leg(self.regfile_writes[usize::from(to)], delay);
+            .leg(self.regfile_writes[usize::from(to)], delay)
+            .turns(self.wheel(from), self.wheel(to));
         Some((xbar, path))
     }
 
@@ -145,7 +216,8 @@ impl Network {
                 self.link(self.regfile_links[x][usize::from(cluster)]),
             )
             .leg(self.xbar_ports[x][usize::from(bank)], route)
-            .leg(self.bank_writes[usize::from(bank)], delay);
+            .leg(self.bank_writes[usize::from(bank)], delay)
+            .turns(self.wheel(cluster), None);
         (xbar, path)
     }
 

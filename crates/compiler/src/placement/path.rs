@@ -4,6 +4,7 @@
 //! The search for a start asks each port in turn and repeats until all agree.
 
 use crate::calendar::{Calendars, Ports};
+use crate::turns::Wheel;
 
 /// A port that a transfer occupies, `delay` cycles after its start.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,6 +20,10 @@ pub(crate) struct Path {
     count: usize,
     /// How many of the legs belong to the sending side.
     sending: usize,
+    /// Turns at the register file that is read at the start, and at the one that
+    /// is written at the end.
+    read_turn: Option<Wheel>,
+    write_turn: Option<Wheel>,
     /// Cycles that each port is occupied.
     pub span: u64,
     /// Cycles from the start to the route through the crossbar or the store by
@@ -49,6 +54,14 @@ impl Path {
         self
     }
 
+    /// The register files at the ends, whose banks serve the transfer in turns.
+    pub fn turns(mut self, read: Option<Wheel>, write: Option<Wheel>) -> Self {
+        let serves = |wheel: &Wheel| wheel.serves(self.span);
+        self.read_turn = read.filter(serves);
+        self.write_turn = write.filter(serves);
+        self
+    }
+
     /// A further port on the way.
     pub fn leg(mut self, ports: Ports, delay: u64) -> Self {
         self.legs[self.count] = Leg { ports, delay };
@@ -71,6 +84,12 @@ impl Path {
                 let at = start + leg.delay;
                 start = calendars.earliest(leg.ports, at, self.occupied()).0 - leg.delay;
             }
+            if let Some(turn) = self.read_turn {
+                start = turn.earliest(&calendars.turns, start, 1);
+            }
+            if let Some(turn) = self.write_turn {
+                start = turn.earliest(&calendars.turns, start + self.delay, 1) - self.delay;
+            }
             if start == before {
                 return start;
             }
@@ -86,6 +105,13 @@ impl Path {
                 let (lo, hi) = (from + leg.delay, start + leg.delay);
                 start = calendars.latest(leg.ports, lo, hi, self.occupied())? - leg.delay;
             }
+            if let Some(turn) = self.read_turn {
+                start = turn.latest(&calendars.turns, from, start)?;
+            }
+            if let Some(turn) = self.write_turn {
+                let (lo, hi) = (from + self.delay, start + self.delay);
+                start = turn.latest(&calendars.turns, lo, hi)? - self.delay;
+            }
             if start == before {
                 return Some(start);
             }
@@ -97,15 +123,28 @@ impl Path {
         for leg in &self.legs[..self.count] {
             calendars.reserve(leg.ports, start + leg.delay, self.occupied());
         }
+        if let Some(turn) = self.read_turn {
+            turn.reserve(&mut calendars.turns, start, 1);
+        }
+        self.reserve_write_turn(calendars, start);
+    }
+
+    fn reserve_write_turn(&self, calendars: &mut Calendars, start: u64) {
+        if let Some(turn) = self.write_turn {
+            turn.reserve(&mut calendars.turns, start + self.delay, 1);
+        }
     }
 
     /// Whether the ports of the receiving side are free, for a transfer that
     /// shares its sending side with another.
     pub fn can_join(&self, calendars: &Calendars, start: u64) -> bool {
         let receiving = &self.legs[self.sending..self.count];
-        receiving
-            .iter()
-            .all(|leg| calendars.is_free(leg.ports, start + leg.delay, self.occupied()))
+        let arrives = start + self.delay;
+        let turn = |turn: Wheel| turn.earliest(&calendars.turns, arrives, 1) == arrives;
+        self.write_turn.is_none_or(turn)
+            && receiving
+                .iter()
+                .all(|leg| calendars.is_free(leg.ports, start + leg.delay, self.occupied()))
     }
 
     /// Reserves the receiving side only.
@@ -113,5 +152,6 @@ impl Path {
         for leg in &self.legs[self.sending..self.count] {
             calendars.reserve(leg.ports, start + leg.delay, self.occupied());
         }
+        self.reserve_write_turn(calendars, start);
     }
 }

@@ -253,11 +253,13 @@ impl<'a> Placer<'a> {
         let (sources, count) = distinct_sources(self.flat, inst);
         let sources = &sources[..count];
         let cluster = self.choose_cluster(inst, sources);
-        let slots = self.gather(cluster, sources, timing);
+        let op = self.flat.op[inst];
+        let issue = self.network.issue(self.machine, cluster, op, timing);
+        let slots = self.gather(sources, &issue);
         let slots = &slots[..count];
-        let (at, result_slot) = self.time_compute(cluster, sources, slots, timing);
-        let units = self.units(cluster, timing);
-        let port = self.calendars.reserve(units, at, span.max(1));
+        let (at, result_slot) = self.time_compute(sources, slots, &issue);
+        let units = issue.units;
+        let port = self.network.reserve_issue(&mut self.calendars, &issue, at);
         let kind = &self.machine.units[usize::from(timing.unit)];
         let unit = kind.first + (port - units.first) as u16;
         for (&source, &slot) in sources.iter().zip(slots) {
@@ -283,7 +285,7 @@ impl<'a> Placer<'a> {
             }
         }
         let op = StreamOp::Compute {
-            op: self.flat.op[inst],
+            op,
             modulus: self.flat.modulus[inst],
             dst: result_slot,
             src,

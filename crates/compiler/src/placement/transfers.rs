@@ -1,13 +1,12 @@
 //! Bringing operands to a cluster, making room in register files, writing back.
 
 use cyclotron_isa::{Link, StreamOp};
-use cyclotron_machine::OpTiming;
 
+use super::network::Issue;
 use super::path::Path;
-use super::placer::{Placer, result_delay};
+use super::placer::Placer;
 use super::register_file::free_after;
 use super::residents::{NO_BANK, NO_RECORD, Sent};
-use crate::calendar::Ports;
 
 /// Copies in other clusters that are tried as the source of a transfer.
 const SOURCES: usize = 3;
@@ -31,14 +30,9 @@ struct Transfer {
 }
 
 impl Placer<'_> {
-    pub(super) fn units(&self, cluster: u16, timing: OpTiming) -> Ports {
-        let kinds = self.machine.units.len();
-        self.network.units[usize::from(cluster) * kinds + usize::from(timing.unit)]
-    }
-
     /// Brings the operands to a cluster; returns their slots.
-    pub(super) fn gather(&mut self, cluster: u16, sources: &[u32], timing: OpTiming) -> [u16; 3] {
-        let span = u64::from(timing.occupancy);
+    pub(super) fn gather(&mut self, sources: &[u32], issue: &Issue) -> [u16; 3] {
+        let (cluster, span) = (issue.cluster, issue.span);
         let mut slots = [u16::MAX; 3];
         let mut ready = 0;
         for (slot, &source) in slots.iter_mut().zip(sources) {
@@ -48,10 +42,9 @@ impl Placer<'_> {
                 ready = ready.max(self.regfiles.readable(cluster, copy, span));
             }
         }
-        let units = self.units(cluster, timing);
         for k in 0..sources.len() {
             if slots[k] == u16::MAX {
-                let wanted = self.calendars.earliest(units, ready, span.max(1)).0;
+                let wanted = self.network.earliest_issue(&self.calendars, issue, ready);
                 let record = self.residents.of(sources[k]);
                 slots[k] = self.fetch(cluster, record, (wanted, span), &slots);
                 ready = ready.max(self.regfiles.readable(cluster, slots[k], span));
@@ -65,25 +58,29 @@ impl Placer<'_> {
     /// that die are released.
     pub(super) fn time_compute(
         &mut self,
-        cluster: u16,
         sources: &[u32],
         slots: &[u16],
-        timing: OpTiming,
+        issue: &Issue,
     ) -> (u64, u16) {
-        let span = u64::from(timing.occupancy);
-        let units = self.units(cluster, timing);
-        let delay = result_delay(timing, self.machine);
+        let &Issue {
+            cluster,
+            span,
+            delay,
+            ..
+        } = issue;
         let readable = slots
             .iter()
             .map(|&slot| self.regfiles.readable(cluster, slot, span));
         let mut from = readable.max().unwrap_or(0);
         loop {
-            let at = self.calendars.earliest(units, from, span.max(1)).0;
+            let at = self.network.earliest_issue(&self.calendars, issue, from);
             let room = self.room_for_result(cluster, sources, slots, (at, span, at + delay));
-            if room.from <= at + delay {
+            // Making room may have sent a value away, which takes turns too.
+            let served = self.network.earliest_issue(&self.calendars, issue, at);
+            if room.from <= at + delay && served == at {
                 return (at, room.slot);
             }
-            from = room.from - delay;
+            from = served.max(room.from.saturating_sub(delay));
         }
     }
 

@@ -1,7 +1,9 @@
 //! Machines for tests, made by hand.
 
 use cyclotron_isa::Op;
-use cyclotron_machine::{Bank, Channel, OpTiming, RegFile, Resolved, UnitKind, Xbar, XbarKind};
+use cyclotron_machine::{
+    Bank, Channel, OpTiming, RegFile, Resolved, Turns, UnitKind, Xbar, XbarKind,
+};
 
 /// What differs between the test machines.
 #[derive(Debug, Clone)]
@@ -20,6 +22,9 @@ pub struct Shape {
     pub among_clusters: bool,
     pub multipass_ntt: bool,
     pub single_port: bool,
+    /// Banks of a register file that serve two accesses a cycle, in turns; 0 if
+    /// they never conflict.
+    pub turn_banks: u16,
 }
 
 impl Shape {
@@ -39,6 +44,7 @@ impl Shape {
             among_clusters: true,
             multipass_ntt: false,
             single_port: false,
+            turn_banks: 8,
         }
     }
 
@@ -87,6 +93,11 @@ impl Shape {
                 latency: 1,
                 net_reads: self.net_ports,
                 net_writes: self.net_ports,
+                turns: (self.turn_banks > 0).then_some(Turns {
+                    banks: self.turn_banks,
+                    accesses: 2,
+                    chunks: self.occupancy,
+                }),
             },
             groups: vec!["spad".into()],
             banks: (0..self.banks)

@@ -3,23 +3,24 @@
 use cyclotron_isa::Op;
 use cyclotron_isa::testing::TestRng;
 
-use crate::{Bank, Channel, OpTiming, RegFile, Resolved, UnitKind, Xbar, XbarKind};
+use crate::{Bank, Channel, OpTiming, RegFile, Resolved, Turns, UnitKind, Xbar, XbarKind};
 
 /// A random machine: 1 to 16 clusters, units that share or split the
 /// operations, register files of 4 to 12 vectors, one or two groups of banks
-/// (single-ported or not), crossbars with or without a direct one between
+/// (single-ported or not), turns at the register files or not, crossbars with or without a direct one between
 /// clusters, 1 to 3 channels of limited or unlimited bandwidth. It executes
 /// every operation but `DOT` and `BCONV`. The same seed gives the same machine.
 #[must_use]
 pub fn random_resolved(seed: u64, log_n: u32) -> Resolved {
     let mut rng = TestRng::new(seed ^ 0x6d61_6368_696e_6573);
-    let (units, ops) = random_units(&mut rng);
+    let (units, mut ops) = random_units(&mut rng);
     let groups = 1 + rng.index(2);
     let regfile = RegFile {
         slots: 4 + rng.index(9) as u16,
         latency: 1 + rng.index(3) as u32,
         net_reads: 1 + rng.index(2) as u16,
         net_writes: 1 + rng.index(2) as u16,
+        turns: None,
     };
     let banks = random_banks(&mut rng, groups);
     let all_groups: Vec<u16> = (0..groups as u16).collect();
@@ -27,7 +28,7 @@ pub fn random_resolved(seed: u64, log_n: u32) -> Resolved {
     if rng.chance(70) {
         kinds.push(XbarKind::ClusterToCluster);
     }
-    let xbars = kinds
+    let mut xbars: Vec<Xbar> = kinds
         .into_iter()
         .map(|kind| Xbar {
             name: format!("{kind:?}"),
@@ -40,6 +41,7 @@ pub fn random_resolved(seed: u64, log_n: u32) -> Resolved {
             span: 1 + rng.index(40) as u32,
         })
         .collect();
+    let turns = random_turns(seed, &mut ops, &mut xbars);
     let channels = (0..1 + rng.index(3))
         .map(|_| Channel {
             memory: 0,
@@ -62,12 +64,45 @@ pub fn random_resolved(seed: u64, log_n: u32) -> Resolved {
         clusters: 1 + rng.index(16) as u16,
         units,
         ops,
-        regfile,
+        regfile: RegFile { turns, ..regfile },
         groups: all_groups.iter().map(|g| format!("group {g}")).collect(),
         banks,
         xbars,
         channels,
     }
+}
+
+/// Turns in two machines of three. Two crossbars of three and three of four
+/// operations that can then take them.
+fn random_turns(
+    seed: u64,
+    ops: &mut [Option<OpTiming>; Op::ALL.len()],
+    xbars: &mut [Xbar],
+) -> Option<Turns> {
+    let mut rng = TestRng::new(seed ^ 0x7475_726e_7300_0000);
+    let turns = Turns {
+        banks: 1 + rng.index(8) as u16,
+        accesses: 2 + rng.index(3) as u16,
+        chunks: 1 + rng.index(40) as u32,
+    };
+    if rng.chance(33) {
+        return None;
+    }
+    for op in Op::ALL {
+        // A result may come when its operands are in the same bank.
+        let possible = op.field_sources() < usize::from(turns.accesses);
+        let takes_turns = possible && rng.chance(75);
+        if let Some(timing) = &mut ops[op as usize] {
+            match takes_turns {
+                true => timing.occupancy = turns.chunks,
+                false => timing.occupancy += u32::from(timing.occupancy == turns.chunks),
+            }
+        }
+    }
+    for xbar in xbars.iter_mut().filter(|_| rng.chance(67)) {
+        xbar.span = turns.chunks;
+    }
+    Some(turns)
 }
 
 fn random_banks(rng: &mut TestRng, groups: usize) -> Vec<Bank> {

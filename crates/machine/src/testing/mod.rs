@@ -11,6 +11,7 @@ mod machines;
 mod scheduler;
 mod state;
 mod sum;
+mod turns;
 
 pub use machines::random_resolved;
 pub use scheduler::schedule_naively;

@@ -8,6 +8,7 @@ use cyclotron_isa::{
 };
 
 use super::state::{Port, Slot, Streams};
+use super::turns::{Access, TurnBook};
 use crate::{OpTiming, Resolved, XbarKind};
 
 /// A legal schedule of a program, or `None` if the machine lacks an operation.
@@ -55,6 +56,7 @@ struct Scheduler<'a> {
     machine: &'a Resolved,
     rng: TestRng,
     streams: Streams,
+    turns: TurnBook,
     regfiles: Vec<Vec<Slot>>,
     banks: Vec<Vec<Slot>>,
     dram: Vec<DramState>,
@@ -81,6 +83,7 @@ impl<'a> Scheduler<'a> {
             machine,
             rng: TestRng::new(seed),
             streams: Streams::default(),
+            turns: TurnBook::default(),
             regfiles: vec![regfile; usize::from(machine.clusters)],
             banks: machine
                 .banks
@@ -143,6 +146,7 @@ impl<'a> Scheduler<'a> {
             + if timing.multipass { span } else { 0 };
         let slots = &mut self.regfiles[usize::from(cluster)];
         let operands = src.into_iter().filter(|&s| s != NO_SLOT).map(usize::from);
+        let count = operands.clone().count();
         let ready = operands.clone().map(|s| slots[s].readable(span)).max();
         let port = Port::Unit(cluster, unit);
         let start = ready
@@ -150,6 +154,12 @@ impl<'a> Scheduler<'a> {
             .max(slots[usize::from(dst)].writable(span).saturating_sub(delay))
             .max(self.streams.free(port, 1))
             + slack(&mut self.rng);
+        let start = self.take_turns(start, |at| {
+            let read = (cluster, at, at + span);
+            let write = (cluster, at + delay, at + delay + span);
+            std::iter::repeat_n(read, count).chain([write]).collect()
+        });
+        let slots = &mut self.regfiles[usize::from(cluster)];
         operands.for_each(|s| slots[s].read(start, span));
         slots[usize::from(dst)].write(start + delay, span, program.result(inst));
         self.streams.occupy(port, start + span);
@@ -162,6 +172,15 @@ impl<'a> Scheduler<'a> {
         };
         let component = Component::Unit { cluster, unit };
         self.streams.add(component, start, op, start + delay + span);
+    }
+
+    /// The first start from which all accesses have their turns; takes them.
+    fn take_turns(&mut self, from: u64, accesses: impl Fn(u64) -> Vec<Access>) -> u64 {
+        let machine = self.machine;
+        let fits = |&at: &u64| self.turns.fits(machine, &accesses(at));
+        let start = (from..).find(fits).expect("turns become free");
+        self.turns.note(machine, &accesses(start));
+        start
     }
 
     fn output(&mut self, output: u32, value: u32) {
@@ -365,6 +384,14 @@ impl<'a> Scheduler<'a> {
             .max(self.slot(from.0).readable(span))
             .max(self.slot(to.0).writable(span).saturating_sub(delay))
             + slack(&mut self.rng);
+        let start = self.take_turns(start, |at| {
+            let ends = [(from.0, at), (to.0, at + delay)].into_iter();
+            let access = |(place, at)| match place {
+                Place::RegFile(cluster, _) => Some((cluster, at, at + span)),
+                Place::Bank(..) => None,
+            };
+            ends.filter_map(access).collect()
+        });
         let (route, arrive) = (start + read_latency, start + delay);
         self.slot(from.0).read(start, span);
         self.slot(to.0).write(arrive, span, value);

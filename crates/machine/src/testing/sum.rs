@@ -88,6 +88,7 @@ pub fn sum_machine() -> Resolved {
             latency: 1,
             net_reads: 1,
             net_writes: 1,
+            turns: None,
         },
         groups: vec!["scratchpad".to_owned()],
         banks: vec![bank(2), bank(1)],

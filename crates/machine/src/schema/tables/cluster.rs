@@ -1,7 +1,7 @@
 //! Clusters, functional units and register files.
 
-use super::super::Kind::{Count, Int, Named, Names, OpFormulas, Ops, Table};
-use super::super::Need::{Optional, Required};
+use super::super::Kind::{Bool, Count, Int, Named, Names, OpFormulas, Ops, Table};
+use super::super::Need::{DefaultBool, Optional, Required};
 use super::super::TableSpec;
 use super::{CLOCK_MULT, SOURCE, area, field, latency, name, ports, tdp};
 
@@ -147,6 +147,13 @@ static REGFILE: TableSpec = TableSpec {
             Required,
             "banks",
             "Banks that a vector is striped over.",
+        ),
+        field(
+            "element_partitioned",
+            Bool,
+            DefaultBool(false),
+            "",
+            "Chunk k of every vector is in bank k modulo `banks`, and a bank serves `clock_mult` accesses a cycle, so that the starts of accesses must be staggered. Without it, banks never conflict.",
         ),
         CLOCK_MULT,
         ports("read_ports", "Ports that units read, per cycle."),
