@@ -93,11 +93,7 @@ impl Shape {
                 latency: 1,
                 net_reads: self.net_ports,
                 net_writes: self.net_ports,
-                turns: (self.turn_banks > 0).then_some(Turns {
-                    banks: self.turn_banks,
-                    accesses: 2,
-                    chunks: self.occupancy,
-                }),
+                turns: self.turns(),
             },
             groups: vec!["spad".into()],
             banks: (0..self.banks)
@@ -120,6 +116,14 @@ impl Shape {
                 })
                 .collect(),
         }
+    }
+
+    fn turns(&self) -> Option<Turns> {
+        (self.turn_banks > 0).then_some(Turns {
+            banks: self.turn_banks,
+            accesses: 2,
+            chunks: self.occupancy,
+        })
     }
 
     fn xbars(&self) -> Vec<Xbar> {
