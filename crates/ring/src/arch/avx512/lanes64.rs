@@ -31,9 +31,6 @@ impl<const IFMA: bool> Lanes<u64> for Avx512<IFMA> {
         fn load(self, block: &[u64; LANES]) -> __m512i {
             _mm512_loadu_si512(block.as_ptr().cast())
         }
-        fn prefetch(self, block: &[u64; LANES], ahead: usize) {
-            _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().wrapping_add(ahead * LANES).cast())
-        }
         fn store(self, block: &mut [u64; LANES], v: __m512i) {
             _mm512_storeu_si512(block.as_mut_ptr().cast(), v)
         }

@@ -30,12 +30,6 @@ pub trait Lanes<W: Word>: Isa {
     fn blocks_mut(words: &mut [W]) -> &mut [Self::Block];
     /// Reads a vector.
     fn load(self, block: &Self::Block) -> Self::V;
-    /// Asks for the cache line that lies `ahead` blocks after this one, if there
-    /// is one; no more than a hint.
-    #[inline(always)]
-    fn prefetch(self, block: &Self::Block, ahead: usize) {
-        let _ = (block, ahead);
-    }
     /// Writes a vector.
     fn store(self, block: &mut Self::Block, v: Self::V);
     /// All lanes equal.

@@ -10,6 +10,7 @@
 //!   [`Pointwise`](pointwise::Pointwise).
 //! - [`full32`], [`lazy32`], [`wide32`], [`shoup64`], [`ifma52`]: arithmetic for one range
 //!   of primes each, with the proof of its bounds.
+//! - [`prefetch`]: hints to the caches.
 //! - [`backend`]: all of it as a [`Backend`](super::Backend).
 //!
 //! Everything here is `#[inline(always)]`, so that it is compiled with the
@@ -25,6 +26,7 @@ pub mod lanes;
 pub mod lazy32;
 pub mod passes;
 pub mod pointwise;
+pub mod prefetch;
 #[cfg(test)]
 mod ranges;
 pub mod shoup64;

@@ -1,6 +1,7 @@
 //! The passes of an NTT: some vectors a stride apart, two or more stages at a time.
 
 use crate::arch::vector::lanes::Lanes;
+use crate::arch::vector::prefetch;
 use crate::arch::vector::storage::Storage;
 use crate::arch::vector::transform::{Block, Entry, Inner, Outer, Side, Transform, V};
 use crate::twiddles::Twiddles;
@@ -50,6 +51,10 @@ pub struct Finish<'a, T: Transform> {
     pub add: Option<V<T>>,
 }
 
+/// How far ahead the first pass asks for vectors: each part is a stream of its
+/// own, and processors prefetch no further than a page by themselves.
+const AHEAD: usize = 8;
+
 /// Defines a pass and its inverse: reads the vectors at equal offsets of the
 /// parts of a block, transforms them and writes them back.
 macro_rules! passes {
@@ -72,6 +77,12 @@ macro_rules! passes {
             let isa = t.isa();
             for i in 0..stride {
                 let v = if let Some(Entry { src, add }) = entry {
+                    if let Some(src) = src {
+                        $(prefetch::for_reading(&src[$k * stride + i], AHEAD);)*
+                        $(prefetch::for_writing(&parts[$k][i], AHEAD);)*
+                    } else {
+                        $(prefetch::for_reading(&parts[$k][i], AHEAD);)*
+                    }
                     let v = match src {
                         Some(src) => [$(T::S::read(isa, &src[$k * stride + i])),*],
                         None => [$(isa.load(&parts[$k][i])),*],

@@ -2,6 +2,7 @@
 
 use crate::arch::Pair;
 use crate::arch::vector::lanes::Lanes;
+use crate::arch::vector::prefetch;
 use crate::automorphism;
 use crate::modulus::Modulus;
 use crate::word::Word;
@@ -173,7 +174,7 @@ pub fn dot<P: Pointwise>(p: P, dst: &mut [P::W], pairs: &[Pair<'_, P::W>]) {
             let (mut sum, mut or) = (p.empty(), isa.zero());
             for pair in pairs {
                 let (a, b) = load_pair(p, pair, i);
-                isa.prefetch(&P::L::blocks(pair.1)[i], PREFETCH_BLOCKS);
+                prefetch::for_reading(&P::L::blocks(pair.1)[i], PREFETCH_BLOCKS);
                 or = isa.or(or, isa.or(a, b));
                 sum = p.accumulate(sum, a, b);
             }
