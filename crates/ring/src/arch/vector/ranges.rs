@@ -11,6 +11,7 @@ use super::lanes::{Lanes, Lanes32, Lanes64};
 use super::lazy32::Lazy32;
 use super::shoup64::Shoup64;
 use super::transform::{Inner, Set, Side, Transform, V};
+use super::wide32::Wide32;
 use crate::arch::avx2::Avx2;
 use crate::arch::avx512::Avx512;
 use crate::modulus::Modulus;
@@ -22,12 +23,15 @@ use crate::word::Word;
 #[derive(Clone, Copy)]
 struct Ranges {
     modulus: Modulus,
-    /// Values of a forward transform are below this.
-    forward: u128,
-    /// Values of an inverse transform are below this.
-    inverse: u128,
+    /// Words that enter are below this.
+    words: u128,
     /// Words below this enter as they are.
     accepted: u128,
+    /// Values before and after a forward stage are below these. They differ where
+    /// values grow: then they are those of the last stage.
+    forward: [u128; 2],
+    /// The same of an inverse transform.
+    inverse: [u128; 2],
     /// Bits of a vector's word that are the value; those above are ignored.
     bits: u32,
 }
@@ -147,7 +151,7 @@ fn factor<T: Transform>(t: T, ranges: Ranges, w: u64) -> T::F {
 
 /// Words that need not be reduced, and those that are, leave room for a constant.
 fn entering<T: Transform>(t: T, ranges: Ranges) {
-    let all = 1 << Inner::<T>::BITS;
+    let (all, end) = (ranges.words, ranges.forward[0]);
     for add in [0, 1, ranges.q() - 1] {
         for ((x, y), made) in each(t, &ranges.pairs([ranges.accepted, all]), |x, y| {
             assert!(t.accepts(x), "{} below {}", ranges.q(), ranges.accepted);
@@ -155,7 +159,7 @@ fn entering<T: Transform>(t: T, ranges: Ranges) {
             (t.enter_add(x, c), t.enter_add(t.enter(y), c))
         }) {
             for (word, made) in [(x, made.0), (y, made.1)].map(|(x, y)| (x, ranges.value(y))) {
-                assert!(u128::from(made) < ranges.forward, "{word} + {add}");
+                assert!(u128::from(made) < end, "{word} + {add}");
                 let sum = ranges.residue(word) + add;
                 assert_eq!(ranges.residue(made), ranges.residue(sum), "{word} + {add}");
             }
@@ -165,13 +169,13 @@ fn entering<T: Transform>(t: T, ranges: Ranges) {
     for x in ranges.edges(all) {
         let accepted = t.accepts(splat(t, x));
         let sum = u128::from(x) + u128::from(ranges.q());
-        assert!(!accepted || ranges.forward == all || sum <= ranges.forward);
+        assert!(!accepted || end == all || sum <= end);
     }
 }
 
 fn forward<T: Transform>(t: T, ranges: Ranges) {
-    let (m, end) = (ranges.modulus, ranges.forward);
-    let pairs = ranges.with_ignored_bits(ranges.pairs([end, end]));
+    let (m, [before, end]) = (ranges.modulus, ranges.forward);
+    let pairs = ranges.with_ignored_bits(ranges.pairs([before; 2]));
     for w in ranges.factors() {
         let by = factor(t, ranges, w);
         for ((x, y), (sum, difference)) in each(t, &pairs, |x, y| t.forward(x, y, by)) {
@@ -190,7 +194,7 @@ fn leaving<T: Transform>(t: T, ranges: Ranges) {
     let (m, q) = (ranges.modulus, u128::from(ranges.q()));
     for c in [0, 1, ranges.q() - 1] {
         let by = factor(t, ranges, c);
-        for ((x, minuend), made) in each(t, &ranges.pairs([ranges.forward, q]), |x, minuend| {
+        for ((x, minuend), made) in each(t, &ranges.pairs([ranges.forward[1], q]), |x, minuend| {
             (t.leave(x), t.leave_sub_mul(x, minuend, by))
         }) {
             let x = ranges.residue(x);
@@ -201,8 +205,8 @@ fn leaving<T: Transform>(t: T, ranges: Ranges) {
 }
 
 fn inverse<T: Transform>(t: T, ranges: Ranges) {
-    let (m, end) = (ranges.modulus, ranges.inverse);
-    let pairs = ranges.with_ignored_bits(ranges.pairs([end, end]));
+    let (m, [before, end]) = (ranges.modulus, ranges.inverse);
+    let pairs = ranges.with_ignored_bits(ranges.pairs([before; 2]));
     let canonical = ranges.pairs([ranges.q().into(); 2]);
     // What is added to values of left partners.
     let left = each(t, &[(0, 0)], |x, y| (t.to_left(x), y))[0].1.0;
@@ -262,9 +266,10 @@ fn words_of_32_bits<L: Lanes32>(isa: L) {
         let q = u128::from(modulus.value());
         let ranges = Ranges {
             modulus,
-            forward: 4 * q,
-            inverse: 2 * q,
+            words: 1 << 32,
             accepted: below_bits_of(3 * q),
+            forward: [4 * q; 2],
+            inverse: [2 * q; 2],
             bits: 32,
         };
         check(Lazy32::new(isa, &modulus), ranges);
@@ -273,9 +278,10 @@ fn words_of_32_bits<L: Lanes32>(isa: L) {
         for modulus in moduli(below, above) {
             let ranges = Ranges {
                 modulus,
-                forward: 1 << 32,
-                inverse: u128::from(modulus.value()),
+                words: 1 << 32,
                 accepted: 1 << 32,
+                forward: [1 << 32; 2],
+                inverse: [u128::from(modulus.value()); 2],
                 bits: 32,
             };
             check(Full32::new(isa, &modulus), ranges);
@@ -289,9 +295,10 @@ fn words_of_64_bits<L: Lanes64>(isa: L) {
             let q = u128::from(modulus.value());
             let ranges = Ranges {
                 modulus,
-                forward: 8 * q,
-                inverse: 4 * q,
+                words: 1 << 64,
                 accepted: below_bits_of(7 * q),
+                forward: [8 * q; 2],
+                inverse: [4 * q; 2],
                 bits: 64,
             };
             check(Shoup64::new(isa, &modulus), ranges);
@@ -327,12 +334,38 @@ fn values_stay_in_their_ranges_with_52_bit_products() {
         for modulus in moduli(below, above) {
             let ranges = Ranges {
                 modulus,
-                forward: 1 << 52,
-                inverse: 2 * u128::from(modulus.value()),
+                words: 1 << 64,
                 accepted: 1 << 51,
+                forward: [1 << 52; 2],
+                inverse: [2 * u128::from(modulus.value()); 2],
                 bits: 52,
             };
             check(Ifma52::new(isa, &modulus), ranges);
+        }
+    }
+}
+
+/// Stages of the largest degree.
+const STAGES: u128 = 17;
+
+#[test]
+fn values_of_32_bits_do_not_outgrow_lanes_of_52() {
+    let Some(isa) = Avx512::<true>::new() else {
+        return;
+    };
+    for (below, above) in [(1 << 32, 1 << 31), (1 << 30, 1 << 8)] {
+        for modulus in moduli(below, above) {
+            let q = u128::from(modulus.value());
+            let grown = (1 << 32) + q + 2 * q * STAGES;
+            let ranges = Ranges {
+                modulus,
+                words: 1 << 32,
+                accepted: 1 << 32,
+                forward: [grown - 2 * q, grown],
+                inverse: [q << (STAGES - 1), q << STAGES],
+                bits: 52,
+            };
+            check(Wide32::new(isa, &modulus), ranges);
         }
     }
 }
