@@ -1,9 +1,9 @@
 //! Energy is counts times the energy of one event, and agrees with what else is counted.
 
 use cyclotron_isa::testing::{ProgramShape, TestRng, random_program};
-use cyclotron_isa::{FlatProgram, Schedule, StreamOp};
+use cyclotron_isa::{Component, FlatProgram, Schedule, StreamOp};
 use cyclotron_machine::testing::schedule_naively;
-use cyclotron_machine::{Machine, Resolved, Setting};
+use cyclotron_machine::{Bandwidth, Machine, Resolved, Setting, XbarKind};
 use cyclotron_ring::primes;
 use cyclotron_simulator::{Energy, count, energy, perfetto_trace};
 
@@ -29,7 +29,33 @@ fn machine() -> Machine {
 }
 
 fn case(seed: u64) -> Case {
-    let machine = machine();
+    case_on(seed, machine())
+}
+
+/// F1 with random sizes, bandwidths and powers.
+fn variant(seed: u64) -> Machine {
+    let mut rng = TestRng::new(seed);
+    let watts = [
+        "cluster.cc.fu.ntt.tdp_w",
+        "cluster.cc.fu.add.tdp_w",
+        "cluster.cc.regfile.tdp_w",
+        "scratchpad.spad.tdp_w",
+        "xbar.s2c.tdp_w",
+        "offchip.hbm.tdp_w",
+        "offchip.hbm.energy_pj_per_bit",
+    ];
+    let mut edits: Vec<(&str, Setting)> = watts
+        .map(|key| (key, Setting::Number(0.5 + rng.below(1000) as f64 / 100.0)))
+        .into();
+    edits.push(("clusters", Setting::from(1 + rng.below(16) as i64)));
+    let gbps = rng.pick(&[64.0, 128.0, 512.0]);
+    edits.push(("offchip.hbm.gbps", Setting::Number(gbps)));
+    let latency = Setting::from(1 + rng.below(12) as i64);
+    edits.push(("vars.lat_mul", latency));
+    machine().with(edits).expect("valid")
+}
+
+fn case_on(seed: u64, machine: Machine) -> Case {
     let resolved = machine.resolve(LOG_N).expect("in range");
     let moduli = primes::ntt_primes(1 << 32, 1 << 16, 3);
     let mut shape = ProgramShape::small(LOG_N, 32, &moduli);
@@ -84,6 +110,70 @@ fn every_event_is_counted_and_priced() {
             counted("xbar"),
             entries(|op| matches!(op, StreamOp::Route { .. }))
         );
+    }
+}
+
+/// Joules of one entry, from the machine file's powers.
+fn joules(case: &Case, component: Component, op: &StreamOp) -> f64 {
+    let (machine, resolved) = (&case.machine, &case.resolved);
+    let cycle = 1e-6 / machine.clock_mhz;
+    let bytes = resolved.vector_bytes as f64;
+    let file = &machine.cluster.regfile;
+    let file_ports =
+        file.read_ports + file.write_ports + file.net_read_ports + file.net_write_ports;
+    let file_cycles = f64::from(1 << LOG_N) / f64::from(machine.lanes);
+    let access = file.cost.tdp_w.expect("given") * file_cycles * cycle / f64::from(file_ports);
+    match (component, op) {
+        (_, StreamOp::Compute { op, .. }) => {
+            let timing = resolved.timing(*op).expect("executed");
+            let unit = &machine.cluster.units[usize::from(timing.unit)];
+            let accesses = 1.0 + op.field_sources() as f64;
+            let watts = unit.cost.tdp_w.expect("given");
+            watts * f64::from(timing.occupancy) * cycle + accesses * access
+        }
+        (Component::RegFile { .. }, _) => access,
+        (Component::Bank { bank }, _) => {
+            let bank = resolved.banks[usize::from(bank)];
+            let group = &machine.scratchpads[usize::from(bank.group)];
+            let cycles = bytes / f64::from(group.bytes_per_cycle);
+            let ports = f64::from(bank.reads + bank.writes);
+            group.cost.tdp_w.expect("given") * cycles * cycle / ports
+        }
+        (Component::XbarPort { xbar, .. }, _) => {
+            let (xbar, link) = (
+                &machine.xbars[usize::from(xbar)],
+                &resolved.xbars[usize::from(xbar)],
+            );
+            let outputs = match link.kind {
+                XbarKind::ClusterToBank => resolved.banks.len() as f64,
+                _ => f64::from(resolved.clusters),
+            };
+            xbar.cost.tdp_w.expect("given") * f64::from(link.span) * cycle / outputs
+        }
+        (Component::Channel { .. }, _) => {
+            let memory = &machine.offchip[0];
+            let Bandwidth::GbPerSecond(rate) = memory.bandwidth else {
+                panic!("F1's is limited");
+            };
+            let interface = memory.cost.tdp_w.expect("given") * bytes / (rate * 1e9);
+            interface + memory.energy_pj_per_bit.expect("given") * 8.0 * bytes * 1e-12
+        }
+        (component, op) => panic!("{component} does not execute {op:?}"),
+    }
+}
+
+#[test]
+fn the_energies_of_all_entries_sum_to_the_schedules() {
+    for seed in 0..20 {
+        let case = case_on(seed, variant(seed));
+        let mut expected = 0.0;
+        for stream in &case.schedule.streams {
+            for entry in &stream.entries {
+                expected += joules(&case, stream.component, &entry.op);
+            }
+        }
+        let found = of(&case).joules("");
+        assert!(close(found, expected), "seed {seed}: {found}, {expected}");
     }
 }
 

@@ -3,8 +3,10 @@
 use cyclotron_isa::testing::TestRng;
 use cyclotron_isa::{NO_SLOT, Op, Schedule, StreamOp};
 
+use cyclotron_machine::testing::Site;
+
 use crate::case::Case;
-use crate::draft::{Draft, Site};
+use crate::draft::Draft;
 use crate::edits::{other, other_operation};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,13 +1,7 @@
 //! Schedules that are being edited: entries with absolute cycles, at fixed places.
 
 use cyclotron_isa::{DramSlot, Entry, Schedule, Stream, StreamOp};
-
-/// An entry of a schedule: number of its stream, position in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Site {
-    pub(crate) stream: usize,
-    pub(crate) entry: usize,
-}
+use cyclotron_machine::testing::Site;
 
 /// A copy of a schedule. Sites are those of the original until it is finished.
 pub(crate) struct Draft {

@@ -9,6 +9,5 @@ mod case;
 mod draft;
 mod edits;
 mod faults;
-mod index;
 mod programs;
 mod real_programs;

@@ -10,10 +10,10 @@ use std::io::Write as _;
 use cyclotron_checker::{CheckError, check};
 use cyclotron_isa::Schedule;
 use cyclotron_isa::testing::{HashInputs, TestRng};
+use cyclotron_machine::testing::Site;
 use cyclotron_ring::{LimbBuf, Ring, Simd};
 use cyclotron_simulator::{Options, simulate};
 
-use crate::draft::Site;
 use crate::faults::{Kind, Subject, kinds};
 use crate::programs::{Compiled, compiled};
 

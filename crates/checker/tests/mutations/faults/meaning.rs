@@ -3,8 +3,10 @@
 use cyclotron_isa::testing::TestRng;
 use cyclotron_isa::{Op, OpShape, StreamOp};
 
+use cyclotron_machine::testing::Site;
+
 use super::{Kind, Subject};
-use crate::draft::{Draft, Site};
+use crate::draft::Draft;
 use crate::edits::{other, other_operation};
 
 pub(super) const KINDS: &[Kind] = &[

@@ -11,16 +11,16 @@ use std::collections::HashSet;
 use cyclotron_isa::testing::TestRng;
 use cyclotron_isa::{Component, FlatProgram, Link, Schedule, StreamOp};
 use cyclotron_machine::Resolved;
+use cyclotron_machine::testing::{Access, Life, ScheduleIndex, Site, port_of};
 
-use crate::draft::{Draft, Site};
-use crate::index::{Access, Index, Life, port_of};
+use crate::draft::Draft;
 
 /// A legal schedule to be spoilt.
 pub(crate) struct Subject<'a> {
     pub(crate) flat: &'a FlatProgram,
     pub(crate) machine: &'a Resolved,
     pub(crate) schedule: &'a Schedule,
-    index: Index,
+    index: ScheduleIndex,
     /// Entries in the streams before each.
     before: Vec<usize>,
     entries: usize,
@@ -90,7 +90,7 @@ impl<'a> Subject<'a> {
         Subject {
             before: before.collect(),
             entries,
-            index: Index::new(schedule, machine),
+            index: ScheduleIndex::new(schedule, machine),
             flat,
             machine,
             schedule,

@@ -3,9 +3,10 @@
 use cyclotron_isa::testing::TestRng;
 use cyclotron_isa::{Component, DramContent, Source, StreamOp};
 use cyclotron_machine::XbarKind;
+use cyclotron_machine::testing::Site;
 
 use super::{Kind, Subject};
-use crate::draft::{Draft, Site};
+use crate::draft::Draft;
 use crate::edits::other;
 
 pub(super) const KINDS: &[Kind] = &[

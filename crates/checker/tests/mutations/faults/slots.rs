@@ -3,9 +3,10 @@
 use cyclotron_isa::StreamOp;
 use cyclotron_isa::testing::TestRng;
 
+use cyclotron_machine::testing::{Life, Memory, Site};
+
 use super::{Kind, Subject};
-use crate::draft::{Draft, Site};
-use crate::index::{Life, Memory};
+use crate::draft::Draft;
 
 pub(super) const KINDS: &[Kind] = &[
     Kind::new(
@@ -149,7 +150,7 @@ fn aliased(
     (!victims.is_empty()).then_some(())?;
     let slot = lives[rng.pick(&victims)].slot;
     let mut draft = subject.draft();
-    rename(&mut draft, life, slot);
+    rename(&mut draft, life, slot as u16);
     Some(draft)
 }
 
@@ -164,6 +165,7 @@ fn beyond(
     let slots = match life.memory {
         Memory::RegFile(_) => subject.machine.regfile.slots,
         Memory::Bank(bank) => subject.machine.banks[usize::from(bank)].slots,
+        Memory::OffChip => return None,
     };
     let mut draft = subject.draft();
     rename(&mut draft, life, slots + rng.below(4) as u16);
@@ -195,13 +197,13 @@ fn other_operand(
         life.memory == lives[right].memory && there && read.start < next && state
     });
     let others: Vec<usize> = others
-        .filter(|&other| !src.contains(&lives[other].slot) && subject.differ(right, other))
+        .filter(|&other| !src.contains(&(lives[other].slot as u16)) && subject.differ(right, other))
         .collect();
     (!others.is_empty()).then_some(())?;
     let slot = lives[rng.pick(&others)].slot;
     let mut draft = subject.draft();
     if let StreamOp::Compute { src, .. } = draft.op(site) {
-        src[read.field] = slot;
+        src[read.field] = slot as u16;
     }
     Some(draft)
 }

@@ -3,9 +3,10 @@
 use cyclotron_isa::testing::TestRng;
 use cyclotron_isa::{Component, Op, StreamOp};
 
+use cyclotron_machine::testing::{Access, Site, busy, ports};
+
 use super::{Kind, Subject};
-use crate::draft::{Draft, Site};
-use crate::index::{Access, busy};
+use crate::draft::Draft;
 
 pub(super) const KINDS: &[Kind] = &[
     Kind::new(
@@ -205,8 +206,8 @@ fn read_late(subject: &Subject<'_>, site: Site, rng: &mut TestRng) -> Option<Dra
 /// every port of it, is busy with the entries before.
 fn crowded(subject: &Subject<'_>, site: Site) -> Option<Draft> {
     let (component, op) = (subject.component(site), subject.op(site));
-    let (kind, ports) = ports(subject, component, &op);
-    let mut free_at = vec![0; usize::from(ports)];
+    let (kind, count) = ports(subject.machine, component, &op);
+    let mut free_at = vec![0; usize::from(count)];
     let mut last = 0;
     let stream = &subject.schedule.streams[site.stream];
     let mut cycle = 0;
@@ -216,7 +217,7 @@ fn crowded(subject: &Subject<'_>, site: Site) -> Option<Draft> {
             break;
         }
         let span = busy(subject.machine, component, op);
-        if self::ports(subject, component, op).0 == kind && span > 0 {
+        if ports(subject.machine, component, op).0 == kind && span > 0 {
             let port = free_at.iter_mut().min()?;
             *port = start + span;
             last = start;
@@ -225,22 +226,4 @@ fn crowded(subject: &Subject<'_>, site: Site) -> Option<Draft> {
     let full = free_at.into_iter().min()?.checked_sub(1)?;
     let fits = busy(subject.machine, component, &op) > 0 && last <= full && full < cycle;
     fits.then(|| subject.shifted(site, full as i64 - cycle as i64))?
-}
-
-/// The ports that an entry uses: a number for their kind, and how many there are.
-fn ports(subject: &Subject<'_>, component: Component, op: &StreamOp) -> (u8, u16) {
-    let writes = matches!(op, StreamOp::Write { .. });
-    match component {
-        Component::RegFile { .. } if writes => (1, subject.machine.regfile.net_writes),
-        Component::RegFile { .. } => (0, subject.machine.regfile.net_reads),
-        Component::Bank { bank } => {
-            let bank = subject.machine.banks[usize::from(bank)];
-            match (bank.single_port, writes) {
-                (true, _) => (0, 1),
-                (false, true) => (1, bank.writes),
-                (false, false) => (0, bank.reads),
-            }
-        }
-        _ => (0, 1),
-    }
 }

@@ -3,76 +3,94 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use cyclotron_isa::{Component, DramContent, Link, NO_SLOT, Schedule, StreamOp};
-use cyclotron_machine::{Resolved, XbarKind};
+use cyclotron_isa::{Component, Link, NO_SLOT, Schedule, StreamOp};
 
-use crate::draft::Site;
+use crate::{Resolved, XbarKind};
 
-/// A register file or a bank.
+/// An entry of a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Site {
+    /// Number of its stream.
+    pub stream: usize,
+    /// Position in the stream.
+    pub entry: usize,
+}
+
+/// A memory with slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Memory {
+pub enum Memory {
+    /// The register file of a cluster.
     RegFile(u16),
+    /// A bank.
     Bank(u16),
+    /// All off-chip memory. A store writes when it is done, over no time.
+    OffChip,
 }
 
 /// A read or a write of a slot.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Access {
-    pub(crate) site: Site,
+pub struct Access {
+    /// Whose.
+    pub site: Site,
     /// Which operand of an instruction, else 0.
-    pub(crate) field: usize,
-    pub(crate) start: u64,
-    pub(crate) end: u64,
+    pub field: usize,
+    /// The first cycle.
+    pub start: u64,
+    /// The cycle after the last.
+    pub end: u64,
 }
 
 /// A value in a slot, from its write until the next.
 #[derive(Debug)]
-pub(crate) struct Life {
-    pub(crate) memory: Memory,
-    pub(crate) slot: u16,
-    pub(crate) write: Access,
+pub struct Life {
+    /// Where.
+    pub memory: Memory,
+    /// The slot in it.
+    pub slot: u32,
+    /// How it got there.
+    pub write: Access,
     /// In the order of their cycles.
-    pub(crate) reads: Vec<Access>,
+    pub reads: Vec<Access>,
     /// The life before, in the same slot.
-    pub(crate) before: Option<usize>,
+    pub before: Option<usize>,
     /// The life after.
-    pub(crate) after: Option<usize>,
+    pub after: Option<usize>,
 }
 
-/// Where a value comes from: different origins are different values, or the same
-/// instruction twice.
+/// Where a value comes from: from different origins come different values, or the
+/// same instruction's twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
+    /// An instruction.
     Computed(Site),
+    /// An off-chip slot that is never stored to before.
     Loaded(u32),
 }
 
-/// The index of a schedule.
-pub(crate) struct Index {
-    pub(crate) lives: Vec<Life>,
+/// The index of a legal schedule.
+#[derive(Debug, Default)]
+pub struct ScheduleIndex {
+    /// Every life. Inputs in off-chip memory have none.
+    pub lives: Vec<Life>,
     /// The life that an entry begins.
-    pub(crate) begun: HashMap<Site, usize>,
+    pub begun: HashMap<Site, usize>,
     /// The lives that an entry reads, with the numbers of the operands.
-    pub(crate) read: HashMap<Site, Vec<(usize, usize)>>,
+    pub read: HashMap<Site, Vec<(usize, usize)>>,
+    /// Number of every component's stream.
+    pub stream_of: HashMap<Component, usize>,
     /// Transfers: the sender's entry first, then routes, then writes or a store.
     families: Vec<Vec<Site>>,
     family_of: HashMap<Site, usize>,
-    /// Stores by off-chip slot.
-    stores: HashMap<u32, Vec<(u64, Site)>>,
-    pub(crate) stream_of: HashMap<Component, usize>,
 }
 
-impl Index {
-    pub(crate) fn new(schedule: &Schedule, machine: &Resolved) -> Self {
-        let mut index = Index {
-            lives: Vec::new(),
-            begun: HashMap::new(),
-            read: HashMap::new(),
-            families: Vec::new(),
-            family_of: HashMap::new(),
-            stores: HashMap::new(),
-            stream_of: HashMap::new(),
-        };
+impl ScheduleIndex {
+    /// Indexes a schedule.
+    ///
+    /// # Panics
+    /// If the schedule is not legal on the machine.
+    #[must_use]
+    pub fn new(schedule: &Schedule, machine: &Resolved) -> Self {
+        let mut index = Self::default();
         for (number, stream) in schedule.streams.iter().enumerate() {
             index.stream_of.insert(stream.component, number);
         }
@@ -82,38 +100,24 @@ impl Index {
     }
 
     /// All entries that move together with this one: its transfer, or itself.
-    pub(crate) fn family(&self, site: Site) -> Vec<Site> {
+    #[must_use]
+    pub fn family(&self, site: Site) -> Vec<Site> {
         let family = self.family_of.get(&site);
         family.map_or_else(|| vec![site], |&family| self.families[family].clone())
     }
 
     /// Where the value of a life comes from.
-    pub(crate) fn origin(&self, life: usize, schedule: &Schedule) -> Origin {
+    #[must_use]
+    pub fn origin(&self, life: usize, schedule: &Schedule) -> Origin {
         let mut life = life;
         loop {
-            let write = self.lives[life].write;
-            let family = self.family(write.site);
-            let mut sender = family[0];
+            let sender = self.family(self.lives[life].write.site)[0];
             let entry = &schedule.streams[sender.stream].entries[sender.entry];
-            match entry.op {
-                StreamOp::Compute { .. } => return Origin::Computed(sender),
-                StreamOp::Load { address, .. } => {
-                    let content = schedule.dram[address as usize].content;
-                    let stores = self.stores.get(&address);
-                    let stored = stores.and_then(|stores| {
-                        let before = stores.iter().filter(|(end, _)| *end <= write.start);
-                        before.max().copied()
-                    });
-                    match (content, stored) {
-                        (DramContent::Spill | DramContent::Output(_), Some((_, store))) => {
-                            sender = self.family(store)[0];
-                        }
-                        _ => return Origin::Loaded(address),
-                    }
-                }
-                _ => {}
-            }
-            life = self.read[&sender][0].0;
+            life = match (entry.op, self.read.get(&sender)) {
+                (StreamOp::Compute { .. }, _) => return Origin::Computed(sender),
+                (StreamOp::Load { address, .. }, None) => return Origin::Loaded(address),
+                (_, lives) => lives.expect("a sender reads")[0].0,
+            };
         }
     }
 
@@ -174,10 +178,7 @@ impl Index {
                     let bank = Some(port_of(component));
                     senders[&(Component::Channel { channel }, None, bank, cycle)]
                 }
-                (Component::Channel { channel }, StreamOp::Store { address, bank }) => {
-                    let channel_of = &machine.channels[usize::from(channel)];
-                    let end = cycle + u64::from(channel_of.span + channel_of.latency);
-                    self.stores.entry(address).or_default().push((end, site));
+                (Component::Channel { channel }, StreamOp::Store { bank, .. }) => {
                     let link = Some(Link::Channel(channel));
                     senders[&(Component::Bank { bank }, link, None, cycle)]
                 }
@@ -196,49 +197,27 @@ impl Index {
     }
 
     fn find_lives(&mut self, schedule: &Schedule, machine: &Resolved) {
-        let mut slots: BTreeMap<(Memory, u16), (Vec<Access>, Vec<Access>)> = BTreeMap::new();
+        let mut slots: BTreeMap<(Memory, u32), [Vec<Access>; 2]> = BTreeMap::new();
         for (site, component, cycle, op) in entries(schedule) {
             let memory = match component {
                 Component::Unit { cluster, .. } | Component::RegFile { cluster } => {
                     Memory::RegFile(cluster)
                 }
                 Component::Bank { bank } => Memory::Bank(bank),
-                _ => continue,
+                Component::Channel { .. } => Memory::OffChip,
+                Component::XbarPort { .. } => continue,
             };
-            let mut access = |slot: u16, field: usize, start: u64, span: u64, write: bool| {
-                let accesses = slots.entry((memory, slot)).or_default();
-                let list = if write {
-                    &mut accesses.1
-                } else {
-                    &mut accesses.0
-                };
-                let end = start + span;
-                list.push(Access {
+            for (field, slot, offset, span, write) in accesses(machine, component, &op) {
+                let start = cycle + offset;
+                slots.entry((memory, slot)).or_default()[usize::from(write)].push(Access {
                     site,
                     field,
                     start,
-                    end,
+                    end: start + span,
                 });
-            };
-            let busy = busy(machine, component, &op);
-            match op {
-                StreamOp::Compute { op, dst, src, .. } => {
-                    for (field, slot) in src.into_iter().enumerate() {
-                        if slot != NO_SLOT {
-                            access(slot, field, cycle, busy, false);
-                        }
-                    }
-                    let timing = machine.timing(op).expect("executed");
-                    let passes = if timing.multipass { busy } else { 0 };
-                    let delay = passes + u64::from(timing.latency + machine.regfile.latency);
-                    access(dst, 0, cycle + delay, busy, true);
-                }
-                StreamOp::Read { slot, .. } => access(slot, 0, cycle, busy, false),
-                StreamOp::Write { slot, .. } => access(slot, 0, cycle, busy, true),
-                _ => {}
             }
         }
-        for ((memory, slot), (mut reads, mut writes)) in slots {
+        for ((memory, slot), [mut reads, mut writes]) in slots {
             reads.sort_by_key(|access| access.start);
             writes.sort_by_key(|access| access.start);
             self.split(memory, slot, &reads, &writes);
@@ -246,7 +225,7 @@ impl Index {
     }
 
     /// Divides the accesses to a slot among its lives.
-    fn split(&mut self, memory: Memory, slot: u16, reads: &[Access], writes: &[Access]) {
+    fn split(&mut self, memory: Memory, slot: u32, reads: &[Access], writes: &[Access]) {
         let first = self.lives.len();
         for (number, &write) in writes.iter().enumerate() {
             let life = first + number;
@@ -270,8 +249,41 @@ impl Index {
     }
 }
 
+/// The slots that an entry reads and writes: operand, slot, cycles from the entry's
+/// start to the access, its length, and whether it is a write.
+pub fn accesses(
+    machine: &Resolved,
+    component: Component,
+    op: &StreamOp,
+) -> Vec<(usize, u32, u64, u64, bool)> {
+    let busy = busy(machine, component, op);
+    match *op {
+        StreamOp::Compute { op, dst, src, .. } => {
+            let timing = machine.timing(op).expect("executed");
+            let passes = if timing.multipass { busy } else { 0 };
+            let delay = passes + u64::from(timing.latency + machine.regfile.latency);
+            let used = src.into_iter().enumerate().filter(|&(_, s)| s != NO_SLOT);
+            let reads = used.map(|(field, slot)| (field, u32::from(slot), 0, busy, false));
+            let write = (0, u32::from(dst), delay, busy, true);
+            reads.chain([write]).collect()
+        }
+        StreamOp::Read { slot, .. } => vec![(0, u32::from(slot), 0, busy, false)],
+        StreamOp::Write { slot, .. } => vec![(0, u32::from(slot), 0, busy, true)],
+        StreamOp::Load { address, .. } => vec![(0, address, 0, busy, false)],
+        StreamOp::Store { address, .. } => {
+            let Component::Channel { channel } = component else {
+                return Vec::new();
+            };
+            let latency = machine.channels[usize::from(channel)].latency;
+            vec![(0, address, busy + u64::from(latency), 0, true)]
+        }
+        StreamOp::Route { .. } => Vec::new(),
+    }
+}
+
 /// Cycles for which an entry occupies its unit, port or channel.
-pub(crate) fn busy(machine: &Resolved, component: Component, op: &StreamOp) -> u64 {
+#[must_use]
+pub fn busy(machine: &Resolved, component: Component, op: &StreamOp) -> u64 {
     let span_of = |link: Link| match link {
         Link::Xbar(x) => machine.xbars[usize::from(x)].span,
         Link::Channel(c) => machine.channels[usize::from(c)].span,
@@ -285,8 +297,29 @@ pub(crate) fn busy(machine: &Resolved, component: Component, op: &StreamOp) -> u
     })
 }
 
+/// The ports of its component that an entry uses one of: whether they are those for
+/// writes only, and how many there are.
+#[must_use]
+pub fn ports(machine: &Resolved, component: Component, op: &StreamOp) -> (bool, u16) {
+    let writes = matches!(op, StreamOp::Write { .. });
+    match component {
+        Component::RegFile { .. } if writes => (true, machine.regfile.net_writes),
+        Component::RegFile { .. } => (false, machine.regfile.net_reads),
+        Component::Bank { bank } => {
+            let bank = machine.banks[usize::from(bank)];
+            match (bank.single_port, writes) {
+                (true, _) => (false, 1),
+                (false, true) => (true, bank.writes),
+                (false, false) => (false, bank.reads),
+            }
+        }
+        _ => (false, 1),
+    }
+}
+
 /// The output port of a crossbar or channel that leads to a register file or bank.
-pub(crate) fn port_of(component: Component) -> u16 {
+#[must_use]
+pub fn port_of(component: Component) -> u16 {
     match component {
         Component::RegFile { cluster } => cluster,
         Component::Bank { bank } => bank,
@@ -294,10 +327,8 @@ pub(crate) fn port_of(component: Component) -> u16 {
     }
 }
 
-/// All entries with their sites, components and cycles.
-pub(crate) fn entries(
-    schedule: &Schedule,
-) -> impl Iterator<Item = (Site, Component, u64, StreamOp)> + '_ {
+/// All entries with their sites, components and cycles, stream by stream.
+pub fn entries(schedule: &Schedule) -> impl Iterator<Item = (Site, Component, u64, StreamOp)> + '_ {
     let streams = schedule.streams.iter().enumerate();
     streams.flat_map(|(number, stream)| {
         let timed = stream.timed().enumerate();
