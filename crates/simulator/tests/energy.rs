@@ -24,8 +24,10 @@ fn machine() -> Machine {
         let key = |what| format!("cluster.cc.fu.{unit}.{what}.{op}");
         [(key("ops"), word("N/E")), (key("latency"), word("lat_mul"))]
     });
+    // Three operands of one instruction and a network port, in one bank.
+    let accesses = ("cluster.regfile.clock_mult".to_owned(), Setting::from(4));
     let machine = Machine::shipped("f1").expect("shipped");
-    machine.with(edits).expect("valid")
+    machine.with(edits.chain([accesses])).expect("valid")
 }
 
 fn case(seed: u64) -> Case {

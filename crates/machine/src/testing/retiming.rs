@@ -12,6 +12,8 @@
 //! Right sides grow with the starts that they depend on, so there is a least
 //! solution, and iterating from 0 finds it if there is any.
 //!
+//! (Turns at register files have neither; such machines are refused.)
+//!
 //! A machine whose constants c and spans are nowhere larger, and whose numbers of
 //! ports are nowhere smaller, thus never takes longer. That holds for
 //! - more units of a kind, or more ports;
@@ -33,9 +35,10 @@ use crate::Resolved;
 /// which keep their order.
 ///
 /// # Panics
-/// If there is no such schedule, or `schedule` is not legal.
+/// If there is no such schedule, `schedule` is not legal, or `to` has turns.
 #[must_use]
 pub fn retime(schedule: &Schedule, from: &Resolved, to: &Resolved) -> Schedule {
+    assert!(to.regfile.turns.is_none(), "turns are not re-timed");
     let index = ScheduleIndex::new(schedule, from);
     let mut system = System::new(schedule, to, &index);
     system.order_sends(schedule);
@@ -138,7 +141,7 @@ impl<'a> System<'a> {
     }
 
     fn share_ports(&mut self, schedule: &Schedule, from: &Resolved) {
-        let mut queues: BTreeMap<(Component, bool), (Vec<(u64, User)>, usize)> = BTreeMap::new();
+        let mut queues: BTreeMap<_, (Vec<(u64, User)>, usize)> = BTreeMap::new();
         for (site, component, cycle, op) in entries(schedule) {
             let (kind, mut count) = ports(self.to, component, &op);
             let mut group = component;

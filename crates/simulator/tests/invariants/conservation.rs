@@ -113,7 +113,12 @@ fn every_byte_is_counted_once() {
         let occupied =
             |site: (Site, Component, u64, StreamOp)| busy(&case.machine, site.1, &site.3);
         let occupied: u64 = entries(&case.schedule).map(occupied).sum();
-        let counted: u64 = found.activity.iter().map(|kind| kind.busy_cycles).sum();
+        // Banks of register files are busy while units and ports are.
+        let kinds = found
+            .activity
+            .iter()
+            .filter(|a| a.kind != "register file bank");
+        let counted: u64 = kinds.map(|kind| kind.busy_cycles).sum();
         assert_eq!(counted, occupied, "{}", case.what);
     }
     assert!(spilled > 0, "some values must be spilled");

@@ -33,7 +33,7 @@ fn compare(
 ) -> u32 {
     let mut faster = 0;
     for seed in seeds {
-        let mut from = machine(seed);
+        let mut from = without_turns(machine(seed));
         less(&mut from);
         let mut to = from.clone();
         more(&mut to);
@@ -52,6 +52,13 @@ fn compare(
         }
     }
     faster
+}
+
+/// Turns at register files hold for starts modulo a number, so more of anything may
+/// make a start wait for another.
+fn without_turns(mut machine: Resolved) -> Resolved {
+    machine.regfile.turns = None;
+    machine
 }
 
 fn all_spans(machine: &mut Resolved, change: impl Fn(u32) -> u32) {
@@ -137,7 +144,7 @@ fn faster_channels_are_never_slower_while_they_are_the_slowest() {
 #[test]
 fn one_wider_link_may_be_slower() {
     let slower = (440..480).any(|seed| {
-        let from = machine(seed);
+        let from = without_turns(machine(seed));
         let mut to = from.clone();
         to.xbars.iter_mut().for_each(|xbar| xbar.span = 1);
         let Some(case) = naive(seed, from) else {

@@ -3,7 +3,7 @@
 use cyclotron_isa::testing::TestRng;
 use cyclotron_isa::{Component, Op, StreamOp};
 
-use cyclotron_machine::testing::{Access, Site, busy, ports};
+use cyclotron_machine::testing::{Access, Memory, Site, busy, ports};
 
 use super::{Kind, Subject};
 use crate::draft::Draft;
@@ -94,6 +94,11 @@ pub(super) const KINDS: &[Kind] = &[
             Component::RegFile { .. } => crowded(subject, site),
             _ => None,
         },
+    ),
+    Kind::new(
+        "too many accesses to a register bank",
+        "two instructions are in the same banks in every cycle, with more operands than a bank serves",
+        out_of_turn,
     ),
     Kind::new(
         "two vectors in a memory channel",
@@ -226,4 +231,36 @@ fn crowded(subject: &Subject<'_>, site: Site) -> Option<Draft> {
     let full = free_at.into_iter().min()?.checked_sub(1)?;
     let fits = busy(subject.machine, component, &op) > 0 && last <= full && full < cycle;
     fits.then(|| subject.shifted(site, full as i64 - cycle as i64))?
+}
+
+/// The instruction some cycles later, where it meets another one of its cluster in
+/// the banks of the register file.
+fn out_of_turn(subject: &Subject<'_>, site: Site, rng: &mut TestRng) -> Option<Draft> {
+    let turns = subject.machine.regfile.turns?;
+    let length = u64::from(turns.chunks);
+    let cluster_of = |site| match subject.component(site) {
+        Component::Unit { cluster, .. } => Some(cluster),
+        _ => None,
+    };
+    let cluster = cluster_of(site)?;
+    let start_of = |site: Site| {
+        let mut reads = subject.reads(site).map(|(_, read)| read);
+        let read = reads
+            .next()
+            .filter(|read| read.end - read.start == length)?;
+        Some((read.start, 1 + reads.count()))
+    };
+    let (start, operands) = start_of(site)?;
+    let lives = subject.index.lives.iter();
+    let here = lives.filter(|life| life.memory == Memory::RegFile(cluster));
+    let others = here.flat_map(|life| &life.reads).filter_map(|read| {
+        let (other, more) = start_of(read.site).filter(|_| cluster_of(read.site).is_some())?;
+        let by = (other as i64 - start as i64).rem_euclid(turns.banks.into());
+        let overlap = other.abs_diff(start + by as u64) < length;
+        let crowd = read.site != site && operands + more > usize::from(turns.accesses);
+        (by > 0 && overlap && crowd).then_some(by)
+    });
+    let others: Vec<i64> = others.collect();
+    (!others.is_empty()).then_some(())?;
+    subject.shifted(site, rng.pick(&others))
 }
