@@ -16,17 +16,17 @@ use crate::word::Word;
 const LANE_BITS: u32 = 4;
 const LANES: usize = 1 << LANE_BITS;
 
-/// In evaluation domain, for degree `dst.len()`, a power of two, at least 16.
-pub fn evaluations<W: Word>(k: u32, dst: &mut [W], src: &[W]) {
+/// In evaluation domain, for degree `dst.len()`, a power of two, at least 16;
+/// `value` gives the operand's value at an index.
+pub fn evaluations<W: Word>(k: u32, dst: &mut [W], value: impl Fn(usize) -> W) {
     let block_bits = dst.len().ilog2() - LANE_BITS;
     let permutations: Vec<u8> = lane_permutations(k, LANE_BITS).map(|x| x as u8).collect();
     let (permutations, _) = permutations.as_chunks::<LANES>();
-    let (src, _) = src.as_chunks::<LANES>();
     let (dst, _) = dst.as_chunks_mut::<LANES>();
     for (block, dst) in dst.iter_mut().enumerate() {
         let (from, top) = source_block(k, block, block_bits);
         for (dst, &lane) in dst.iter_mut().zip(&permutations[top % LANES]) {
-            *dst = src[from][usize::from(lane) % LANES];
+            *dst = value(from * LANES + usize::from(lane));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::arch::{Backend, NttEntry, NttExit, Pair};
+use crate::arch::{Backend, NttEntry, NttExit, Pair, prefetch};
 use crate::automorphism;
 use crate::error::RingError;
 use crate::modulus::Modulus;
@@ -194,6 +194,12 @@ impl<W: Word> Ring<W> {
         self.limb(m).add(dst, a, b);
     }
 
+    /// `dst + a`, in place.
+    pub fn add_in_place(&self, m: usize, dst: &mut [W], a: &[W]) {
+        self.check_strips(&[dst, a]);
+        self.limb(m).add_in_place(dst, a);
+    }
+
     /// `a - b`.
     pub fn sub(&self, m: usize, dst: &mut [W], a: &[W], b: &[W]) {
         self.check_strips(&[dst, a, b]);
@@ -300,9 +306,16 @@ impl<W: Word> Ring<W> {
             tiles.clear();
             tiles.extend(srcs.iter().map(|src| &src[tile.clone()]));
             let below_2_52 = tiles.iter().all(|tile| all_below_2_52(tile));
+            let next = tile.end..(tile.end + tile_words).min(self.n());
+            let mut ahead = srcs.iter();
+            let share = srcs.len().div_ceil(dsts.len().max(1));
             for ((dst, &m), column) in dsts.iter_mut().zip(dst_moduli).zip(&columns) {
-                let dst = &mut dst[tile.clone()];
-                self.limb(m).dot_constants(dst, &tiles, column, below_2_52);
+                let limb = self.limb(m);
+                // The next tile comes while this one is computed on.
+                for src in ahead.by_ref().take(share) {
+                    prefetch(&src[next.clone()]);
+                }
+                limb.dot_constants(&mut dst[tile.clone()], &tiles, column, below_2_52);
             }
         }
     }
@@ -316,8 +329,17 @@ impl<W: Word> Ring<W> {
         let k = self.exponent(k);
         match self.limbs.first() {
             Some(limb) => limb.permute(dst, src, k),
-            None => automorphism::evaluations(k, dst, src),
+            None => automorphism::evaluations(k, dst, |at| src[at]),
         }
+    }
+
+    /// The automorphism x -> x^k of `a + b`, in evaluation domain.
+    ///
+    /// # Panics
+    /// Also if k is even.
+    pub fn aut_eval_of_sum(&self, m: usize, k: u32, dst: &mut [W], a: &[W], b: &[W]) {
+        self.check(&[dst, a, b]);
+        self.limb(m).permute_sum(dst, a, b, self.exponent(k));
     }
 
     /// The automorphism x -> x^k in coefficient domain.

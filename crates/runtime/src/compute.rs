@@ -5,8 +5,8 @@ use cyclotron_ring::{LimbBuf, NttEntry, NttExit, Ring, Word};
 
 use crate::rewrite::{Slot, StripOp, Work};
 
-/// Bytes of the strips that instructions executed together may take: they stay
-/// in the first-level cache.
+/// Bytes of the strips that instructions executed together read or write more
+/// than once: they stay in the first-level cache.
 const STRIPS_BYTES: usize = 32 << 10;
 
 /// Words of a strip, at least and at most: whole vectors, pages of memory.
@@ -23,14 +23,20 @@ pub(crate) fn compute<W: Word>(
     scratch: &mut LimbBuf<W>,
 ) {
     match work {
-        Work::Permute(operation) => kernel::apply(ring, *operation, results[0], sources),
+        Work::Permute { operation, modulus } => match *sources {
+            [a, b] => {
+                let exponent = operation.scalar as u32;
+                ring.aut_eval_of_sum(*modulus, exponent, results[0], a, b);
+            }
+            _ => kernel::apply(ring, *operation, results[0], sources),
+        },
         Work::Inverse { .. } | Work::Forward { .. } => {
             let (coefficients, others) = (Some(sources[0]), &sources[1..]);
-            transform(ring, work, coefficients, others, results[0], scratch);
+            transform(ring, work, coefficients, others, results[0]);
         }
         Work::Convert { moduli, matrix } => ring.bconv(moduli, results, sources, matrix),
-        Work::Strips { ops, own } => {
-            let strip = strip_words::<W>(ring.n(), ops.len(), sources.len() + own);
+        Work::Strips { ops, own, shared } => {
+            let strip = strip_words::<W>(ring.n(), ops.len(), own + shared);
             let inner = strip * (own - results.len());
             if scratch.len() < inner {
                 *scratch = LimbBuf::unspecified(inner);
@@ -56,7 +62,6 @@ pub(crate) fn transform<W: Word>(
     src: Option<&[W]>,
     others: &[&[W]],
     dst: &mut [W],
-    scratch: &mut LimbBuf<W>,
 ) {
     match *work {
         Work::Inverse { modulus, mul, add } => ring.intt_with(modulus, dst, src, mul, add),
@@ -70,33 +75,15 @@ pub(crate) fn transform<W: Word>(
             };
             ring.ntt_with(modulus, dst, src, NttEntry { add_c: add }, exit);
             if let Some(addend) = others.get(1) {
-                add_to(ring, modulus, dst, addend, scratch);
+                ring.add_in_place(modulus, dst, addend);
             }
         }
         _ => unreachable!("no transform"),
     }
 }
 
-/// `limb += addend`, in the cache where the limb has just been written.
-fn add_to<W: Word>(
-    ring: &Ring<W>,
-    modulus: usize,
-    limb: &mut [W],
-    addend: &[W],
-    scratch: &mut LimbBuf<W>,
-) {
-    let strip = STRIP_WORDS.0.min(limb.len());
-    if scratch.len() < strip {
-        *scratch = LimbBuf::unspecified(strip);
-    }
-    let sum = &mut scratch[..strip];
-    for (limb, addend) in limb.chunks_mut(strip).zip(addend.chunks(strip)) {
-        ring.add(modulus, sum, limb, addend);
-        limb.copy_from_slice(sum);
-    }
-}
-
-/// The length of the strips of so many instructions and limbs.
+/// The length of the strips of so many instructions, and limbs that they use more
+/// than once.
 fn strip_words<W: Word>(n: usize, ops: usize, limbs: usize) -> usize {
     if ops == 1 {
         return n;

@@ -257,8 +257,7 @@ impl<'a, W: Word> Run<'a, W> {
         };
         let limbs: Vec<&[W]> = sources.iter().map(|limb| &***limb).collect();
         let results = if let Some(mut limb) = own {
-            let scratch = &mut worker.scratch;
-            transform(self.ring, &task.work, None, &limbs, &mut limb, scratch);
+            transform(self.ring, &task.work, None, &limbs, &mut limb);
             vec![limb]
         } else {
             let mut results: Vec<_> = task.results.iter().map(|_| worker.pool.take()).collect();

@@ -99,7 +99,11 @@ impl Chains<'_, '_> {
                     1 => self.p.add(other, value),
                     _ => self.p.add(value, other),
                 };
+                value = self.shown(value);
             }
+        }
+        if self.rng.chance(40) {
+            value = self.p.aut(value, 5);
         }
         self.evals.push(value);
         value

@@ -79,6 +79,11 @@ pub trait Backend<W: Word>: Send + Sync {
         scalar::elementwise::add(self.modulus(), dst, a, b);
     }
 
+    /// `dst + a`, in place; canonical.
+    fn add_in_place(&self, dst: &mut [W], a: &[W]) {
+        scalar::elementwise::add_in_place(self.modulus(), dst, a);
+    }
+
     /// `a - b`; canonical.
     fn sub(&self, dst: &mut [W], a: &[W], b: &[W]) {
         scalar::elementwise::sub(self.modulus(), dst, a, b);
@@ -139,7 +144,15 @@ pub trait Backend<W: Word>: Send + Sync {
 
     /// The automorphism x -> x^k, `k < 2N` odd, in evaluation domain; any words.
     fn permute(&self, dst: &mut [W], src: &[W], k: u32) {
-        automorphism::evaluations(k, dst, src);
+        automorphism::evaluations(k, dst, |at| src[at]);
+    }
+
+    /// The same of `a + b`; canonical.
+    fn permute_sum(&self, dst: &mut [W], a: &[W], b: &[W], k: u32) {
+        let modulus = self.modulus();
+        automorphism::evaluations(k, dst, |at| {
+            W::from_u64(modulus.add(a[at].to_u64(), b[at].to_u64()))
+        });
     }
 }
 
@@ -172,6 +185,18 @@ pub fn run_wide<K: Kernel>(simd: Simd, kernel: K) {
     }
     let _ = simd;
     kernel.run();
+}
+
+/// Asks for words that will be needed soon.
+pub fn prefetch<W: Word>(words: &[W]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in words.chunks(64 / size_of::<W>()) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every processor of this architecture has the instruction, which
+        // only asks the cache for an address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
+    }
+    let _ = words;
 }
 
 /// ChaCha20 key stream from block `counter` on (zero nonce), if `simd` has a

@@ -18,6 +18,9 @@ fn laws_hold<W: Word>(log_n: u32) {
             let a = residues::<W>(q, n, 21);
             let mut values = LimbBuf::zeroed(n);
             ring.ntt(m, &mut values, &a);
+            let other = residues::<W>(q, n, 23);
+            let mut sum = LimbBuf::zeroed(n);
+            ring.add(m, &mut sum, &values, &other);
             for k in exponents(n as u32) {
                 let mut moved = LimbBuf::zeroed(n);
                 ring.aut_coeff(m, k, &mut moved, &a);
@@ -32,6 +35,9 @@ fn laws_hold<W: Word>(log_n: u32) {
                 let mut permuted = LimbBuf::zeroed(n);
                 ring.aut_eval(k, &mut permuted, &values);
                 assert_eq!(moved, permuted, "{ring:?} {q} {k}");
+                ring.aut_eval(k, &mut permuted, &sum);
+                ring.aut_eval_of_sum(m, k, &mut moved, &values, &other);
+                assert_eq!(moved, permuted, "of a sum, {ring:?} {q} {k}");
             }
         }
     }

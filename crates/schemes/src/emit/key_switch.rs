@@ -139,7 +139,7 @@ pub fn hoisted_automorphism(
         })
         .collect();
     let hints = hint_params(ctx, b, variant, level);
-    let sums = inner_products(b, &targets, &hints, |_, d, j| {
+    let sums = inner_products(b, (level, &targets), &hints, |_, d, j| {
         digits[d][j].unwrap_or_else(|| x[1][j])
     });
     let switched = divide_by_special(ctx, b, level, sums);
@@ -188,7 +188,7 @@ fn key_switch(
 ) -> [Vec<u32>; 2] {
     let targets = targets(ctx, variant, x.len());
     let digits = Digits::new(ctx, b, variant, x, &targets);
-    let sums = inner_products(b, &targets, hints, |b, d, j| {
+    let sums = inner_products(b, (x.len(), &targets), hints, |b, d, j| {
         if digits.ranges[d].contains(&j) {
             x[j]
         } else {
@@ -309,18 +309,16 @@ fn divide_by_special(
 }
 
 /// For every target prime, the inner products of the digits with both polynomials
-/// of the hint. Target by target, so that few digits live at once.
+/// of the hint. Target by target, so that few digits live at once; the special
+/// primes, after `level` others, first, because a division waits for all of them.
 fn inner_products(
     b: &mut ProcedureBuilder<'_>,
-    targets: &[u16],
+    (level, targets): (usize, &[u16]),
     hints: &Hints,
     mut digit_limb: impl FnMut(&mut ProcedureBuilder<'_>, usize, usize) -> u32,
 ) -> [Vec<u32>; 2] {
-    let mut sums = [
-        Vec::with_capacity(targets.len()),
-        Vec::with_capacity(targets.len()),
-    ];
-    for (j, &target) in targets.iter().enumerate() {
+    let mut sums = [vec![0; targets.len()], vec![0; targets.len()]];
+    for j in (level..targets.len()).chain(0..level) {
         let digits: Vec<u32> = (0..hints.len()).map(|d| digit_limb(b, d, j)).collect();
         for (poly, sum) in sums.iter_mut().enumerate() {
             let pairs: Vec<(u32, u32)> = digits
@@ -328,7 +326,7 @@ fn inner_products(
                 .zip(hints)
                 .map(|(&digit, hint)| (digit, hint[poly][j]))
                 .collect();
-            sum.push(b.dot(target, &pairs));
+            sum[j] = b.dot(targets[j], &pairs);
         }
     }
     sums

@@ -9,6 +9,13 @@ pub fn add<W: Word>(modulus: &Modulus, dst: &mut [W], a: &[W], b: &[W]) {
     binary(dst, a, b, |a, b| modulus.add(a.to_u64(), b.to_u64()));
 }
 
+/// `dst + a`, in place; canonical.
+pub fn add_in_place<W: Word>(modulus: &Modulus, dst: &mut [W], a: &[W]) {
+    for (x, a) in dst.iter_mut().zip(a) {
+        *x = W::from_u64(modulus.add(x.to_u64(), a.to_u64()));
+    }
+}
+
 /// `a - b`; canonical.
 pub fn sub<W: Word>(modulus: &Modulus, dst: &mut [W], a: &[W], b: &[W]) {
     binary(dst, a, b, |a, b| modulus.sub(a.to_u64(), b.to_u64()));

@@ -92,6 +92,11 @@ fn agree<W: Word>(backend: &dyn Backend<W>, scalar: &dyn Backend<W>) {
             result(|d| kernels.dot_constants(d, &sources, &constants, false)),
             result(|d| kernels.dot_constants(d, &[&a, &b], &constants[..2], low)),
             result(|d| kernels.permute(d, &x, 2 * N as u32 - 5)),
+            result(|d| kernels.permute_sum(d, &a, &b, 2 * N as u32 - 5)),
+            result(|d| {
+                d.copy_from_slice(&a);
+                kernels.add_in_place(d, &b);
+            }),
             result(|d| kernels.ntt(d, Some(&z))),
             result(|d| {
                 let exit = NttExit::SubMulC { minuend: &b, c };

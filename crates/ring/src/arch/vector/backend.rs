@@ -39,6 +39,7 @@ kernels! {
     Forward<T: Transform>(call: transform::Forward<'a, T>) = transform::forward;
     Inverse<T: Transform>(call: transform::Inverse<'a, T>) = transform::inverse;
     Add<P: Pointwise>(dst: &'a mut [P::W], a: &'a [P::W], b: &'a [P::W]) = pointwise::add;
+    AddInPlace<P: Pointwise>(dst: &'a mut [P::W], a: &'a [P::W]) = pointwise::add_in_place;
     Sub<P: Pointwise>(dst: &'a mut [P::W], a: &'a [P::W], b: &'a [P::W]) = pointwise::sub;
     Neg<P: Pointwise>(dst: &'a mut [P::W], a: &'a [P::W]) = pointwise::neg;
     AddC<P: Pointwise>(dst: &'a mut [P::W], a: &'a [P::W], c: u64) = pointwise::add_c;
@@ -57,6 +58,9 @@ kernels! {
     ) = pointwise::dot_constants;
     Permute<P: Pointwise>(dst: &'a mut [P::W], src: &'a [P::W], k: u32, lanes: &'a [P::W])
         = pointwise::permute;
+    PermuteSum<P: Pointwise>(
+        dst: &'a mut [P::W], pair: Pair<'a, P::W>, k: u32, lanes: &'a [P::W]
+    ) = pointwise::permute_sum;
 }
 
 /// A back end of one prime: an arithmetic for its transforms and one for the
@@ -120,6 +124,12 @@ impl<T: Transform, P: Pointwise<W = W<T>>> Backend<W<T>> for Vector<T, P> {
 
     fn add(&self, dst: &mut [W<T>], a: &[W<T>], b: &[W<T>]) {
         self.pointwise.isa().run(Add(self.pointwise, (dst, a, b)));
+    }
+
+    fn add_in_place(&self, dst: &mut [W<T>], a: &[W<T>]) {
+        self.pointwise
+            .isa()
+            .run(AddInPlace(self.pointwise, (dst, a)));
     }
 
     fn sub(&self, dst: &mut [W<T>], a: &[W<T>], b: &[W<T>]) {
@@ -188,15 +198,31 @@ impl<T: Transform, P: Pointwise<W = W<T>>> Backend<W<T>> for Vector<T, P> {
     }
 
     fn permute(&self, dst: &mut [W<T>], src: &[W<T>], k: u32) {
-        if P::L::LOG_LANES < 3 {
-            return evaluations(k, dst, src);
-        }
-        let lanes: LimbBuf<W<T>> = lane_permutations(k, P::L::LOG_LANES)
-            .map(|lane| W::<T>::from_u64(lane as u64))
-            .collect();
+        let Some(lanes) = lanes::<P>(k) else {
+            return evaluations(k, dst, |at| src[at]);
+        };
         let kernel = Permute(self.pointwise, (dst, src, k, &lanes));
         self.pointwise.isa().run(kernel);
     }
+
+    fn permute_sum(&self, dst: &mut [W<T>], a: &[W<T>], b: &[W<T>], k: u32) {
+        let Some(lanes) = lanes::<P>(k) else {
+            let (word, modulus) = (W::<T>::from_u64, &self.modulus);
+            return evaluations(k, dst, |at| {
+                word(modulus.add(a[at].to_u64(), b[at].to_u64()))
+            });
+        };
+        let kernel = PermuteSum(self.pointwise, (dst, (a, b), k, &lanes));
+        self.pointwise.isa().run(kernel);
+    }
+}
+
+/// The lanes that an automorphism reads, as `permute` takes them; none for
+/// vectors of few lanes.
+fn lanes<P: Pointwise>(k: u32) -> Option<LimbBuf<P::W>> {
+    let bits = P::L::LOG_LANES;
+    let lanes = || lane_permutations(k, bits).map(|lane| P::W::from_u64(lane as u64));
+    (bits >= 3).then(|| lanes().collect())
 }
 
 /// The back end for 32-bit words, unless the scalar one serves.

@@ -76,6 +76,15 @@ pub fn add<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W]) {
     }
 }
 
+/// `dst + a`, in place; canonical.
+#[inline(always)]
+pub fn add_in_place<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W]) {
+    let isa = p.isa();
+    for (dst, a) in P::L::blocks_mut(dst).iter_mut().zip(P::L::blocks(a)) {
+        isa.store(dst, p.add(isa.load(dst), isa.load(a)));
+    }
+}
+
 /// `a - b`; canonical.
 #[inline(always)]
 pub fn sub<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W]) {
@@ -265,13 +274,40 @@ fn sums_of_any<P: Pointwise>(p: P, dst: &mut [P::W], srcs: &[&[P::W]], constants
 /// `permutations` holds the lanes for each of the L values of the top bits.
 #[inline(always)]
 pub fn permute<P: Pointwise>(p: P, dst: &mut [P::W], src: &[P::W], k: u32, permutations: &[P::W]) {
+    let src = P::L::blocks(src);
+    move_blocks(p, dst, k, permutations, |from| p.isa().load(&src[from]));
+}
+
+/// The same of `a + b`; canonical.
+#[inline(always)]
+pub fn permute_sum<P: Pointwise>(
+    p: P,
+    dst: &mut [P::W],
+    (a, b): Pair<'_, P::W>,
+    k: u32,
+    permutations: &[P::W],
+) {
+    let (isa, a, b) = (p.isa(), P::L::blocks(a), P::L::blocks(b));
+    move_blocks(p, dst, k, permutations, |from| {
+        p.add(isa.load(&a[from]), isa.load(&b[from]))
+    });
+}
+
+#[inline(always)]
+fn move_blocks<P: Pointwise>(
+    p: P,
+    dst: &mut [P::W],
+    k: u32,
+    permutations: &[P::W],
+    block: impl Fn(usize) -> V<P>,
+) {
     let isa = p.isa();
-    let (src, permutations) = (P::L::blocks(src), P::L::blocks(permutations));
+    let permutations = P::L::blocks(permutations);
     let dst = P::L::blocks_mut(dst);
     let block_bits = dst.len().ilog2();
-    for (block, dst) in dst.iter_mut().enumerate() {
-        let (from, top) = automorphism::source_block(k, block, block_bits);
+    for (at, dst) in dst.iter_mut().enumerate() {
+        let (from, top) = automorphism::source_block(k, at, block_bits);
         let lanes = isa.load(&permutations[top % permutations.len()]);
-        isa.store(dst, isa.permute(isa.load(&src[from]), lanes));
+        isa.store(dst, isa.permute(block(from), lanes));
     }
 }
