@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,27 @@ def test_compile_check_simulate(cyclotron: Command, tmp_path: Path) -> None:
     assert found["limbs_identical_to_cpu"] is True
     assert found["outputs_match_twin"] is True
     assert found["cycles"] == made["cycles"]
+
+
+def test_a_schedule_brings_its_machine_but_not_its_source(
+    cyclotron: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "double.py").write_text(
+        "import cyclotron\n"
+        '@cyclotron.program(scheme="bgv", n=1024, t=65537, allow_insecure="a test")\n'
+        "def double(x: cyclotron.Encrypted):\n"
+        "    return x + x\n"
+    )
+    shutil.copy(ROOT / "machines" / "f1.toml", tmp_path / "chip.toml")
+    report(cyclotron, "compile", "double.py:double", "--on", "chip.toml", "-o", "double.schedule")
+    (tmp_path / "chip.toml").unlink()
+    found = report(cyclotron, "simulate", "double.schedule")
+    assert found["limbs_identical_to_cpu"] is True
+    (tmp_path / "double.py").unlink()
+    done = cyclotron("simulate", "double.schedule")
+    assert done.code == 2
+    assert "was compiled from double.py:double, and there is no file double.py" in done.err
+    assert report(cyclotron, "check", "double.schedule")["legal"] is True
 
 
 @pytest.mark.parametrize("edit", ["cycle", "address", "dropped load", "moduli"])

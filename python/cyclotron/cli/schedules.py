@@ -20,6 +20,7 @@ from cyclotron.execution import (
     compile_workload,
     lower,
 )
+from cyclotron.programs import Workload
 from cyclotron.report import identity, run_report, schedule_report, succeeded
 
 
@@ -86,11 +87,12 @@ def simulate_command(options: argparse.Namespace) -> int:
             parameters = _native.Parameters.from_bytes(base64.b64decode(origin["parameters"]))
         except (ValueError, TypeError, KeyError) as error:
             raise FormatError(f"{options.schedule} has damaged options: {error}") from None
-        workload = run.workload_of(origin["program"], options.data or _path(origin["data"]))
+        workload = _workload(options, origin)
         program = workload.build(param)
         samples, data_seed = run.samples_of(workload, program, options)
     with watch("compile"), progress.phase("lowering to limb instructions"):
-        compiled = lower(program, settings, workload.calibration(program), parameters)
+        known = workload.calibration(program)
+        compiled = lower(program, settings, known, parameters, schedule.machine)
         _same_program(options.schedule, origin, compiled)
     compiled = Compiled(**{**vars(compiled), "schedule": schedule})
     runner = Runner(compiled, settings, watch, progress)
@@ -128,6 +130,18 @@ def _read_origin(path: Path, schedule: _native.Schedule) -> dict[str, str]:
         if key not in origin:
             raise FormatError(f"{path} does not say its {key}; compile it again")
     return origin
+
+
+def _workload(options: argparse.Namespace, origin: dict[str, str]) -> Workload:
+    """Return the schedule's program, whose source the inputs and the cleartext twin need."""
+    name, data = origin["program"], options.data or _path(origin["data"])
+    file = _path(name.rpartition(":")[0])
+    if file is not None and not file.is_file():
+        raise UsageError(
+            f"{options.schedule} was compiled from {name}, and there is no file {file}: "
+            "simulate it where the program is (`check` and `report` need the schedule only)"
+        )
+    return run.workload_of(name, data)
 
 
 def _settings(options: argparse.Namespace, origin: dict[str, str]) -> Options:
