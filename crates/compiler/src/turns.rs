@@ -21,6 +21,9 @@ pub(crate) struct Wheel {
 #[derive(Debug, Default)]
 pub(crate) struct TurnBook {
     residues: Vec<Residue>,
+    /// By register file: its first residue's index, and when its banks would be done
+    /// if they served all accesses without gaps.
+    done: Vec<u64>,
 }
 
 /// The accesses to one register file whose starts have the same residue.
@@ -38,6 +41,7 @@ impl TurnBook {
         let first = self.residues.len() as u32;
         let count = self.residues.len() + usize::from(turns.banks);
         self.residues.resize(count, Residue::default());
+        self.done.resize(count, 0);
         Wheel { first, turns }
     }
 }
@@ -46,6 +50,11 @@ impl Wheel {
     /// Whether accesses of `span` cycles take turns.
     pub fn serves(&self, span: u64) -> bool {
         self.length() == span
+    }
+
+    /// About when the banks have served all that was noted.
+    pub fn done(&self, book: &TurnBook) -> u64 {
+        book.done[self.first as usize]
     }
 
     fn length(&self) -> u64 {
@@ -163,6 +172,9 @@ impl Wheel {
     pub fn reserve(&self, book: &mut TurnBook, at: u64, count: usize) {
         debug_assert!(self.fits(book, at, count).is_ok(), "reserved while busy");
         let length = self.length();
+        let done = &mut book.done[self.first as usize];
+        let served = self.banks() * u64::from(self.turns.accesses);
+        *done = (*done).max(at) + length * count as u64 / served;
         let index = self.index(at);
         let residue = &mut book.residues[index];
         let place = residue.starts.partition_point(|&start| start <= at);
@@ -179,6 +191,13 @@ impl Wheel {
 impl Residue {
     /// The accesses of `length` cycles that run at some time in `[cycle, end)`.
     fn near(&self, cycle: u64, end: u64, length: u64) -> &[u64] {
+        if self
+            .starts
+            .last()
+            .is_none_or(|&start| start + length <= cycle)
+        {
+            return &[];
+        }
         let first = self
             .starts
             .partition_point(|&start| start + length <= cycle);

@@ -55,8 +55,11 @@ impl Placer<'_> {
                     }
                 });
             }
+            // Waiting for a turn takes a few cycles anywhere: not worth the search.
             let issue = self.network.issue(self.machine, cluster, op, timing);
-            let start = self.network.earliest_issue(&self.calendars, &issue, ready);
+            let span = issue.span.max(1);
+            let ready = ready.max(self.network.banks_done(&self.calendars, cluster));
+            let start = self.calendars.earliest(issue.units, ready, span).0;
             let needed = moves + 1;
             let free = self.regfiles.free_count(cluster) as u64;
             let pushed = needed.saturating_sub(free + 1);

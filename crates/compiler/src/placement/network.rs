@@ -129,6 +129,12 @@ impl Network {
         self.wheels.get(usize::from(cluster)).copied()
     }
 
+    /// About when a cluster's register file has served all that it was asked for.
+    pub fn banks_done(&self, calendars: &Calendars, cluster: u16) -> u64 {
+        self.wheel(cluster)
+            .map_or(0, |wheel| wheel.done(&calendars.turns))
+    }
+
     /// The first start at or after `from` of an instruction on one of `units` of a
     /// cluster: when a unit and all its accesses to the register file are free.
     pub fn earliest_issue(&self, calendars: &Calendars, issue: &Issue, from: u64) -> u64 {
