@@ -103,7 +103,7 @@ fn key_switches_are_scheduled_by_pressure_and_slower() {
         ..Shape::f1()
     }
     .resolve(14);
-    let program = programs::inner_sums(14, 4, 4, 5);
+    let program = programs::inner_sums(14, 4, 8, 5);
     let cycles = |phase2| {
         let options = Options {
             effort: 0,
