@@ -43,8 +43,8 @@ BANKS = "register file bank"
 #: Programs on which losses are measured.
 MEASURED = ("lola-mnist", "lola-mnist-packed", "matvec")
 FETCHES = (
-    "nearly half of them waits; small programs load nothing twice, so much is computed for each byte; "
-    "the paper gives no encoding"
+    "nearly half of them waits; small programs load nothing twice, so much is computed for "
+    "each byte; the paper gives no encoding"
 )
 
 
