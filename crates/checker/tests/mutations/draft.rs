@@ -9,6 +9,8 @@ pub(crate) struct Draft {
     dropped: Vec<Site>,
     /// Entries that get into another stream.
     moved: Vec<(Site, usize)>,
+    /// Further entries, with their streams.
+    added: Vec<(usize, (u64, StreamOp))>,
     pub(crate) dram: Vec<DramSlot>,
     pub(crate) cycles: u64,
 }
@@ -20,6 +22,7 @@ impl Draft {
             streams: schedule.streams.iter().map(timed).collect(),
             dropped: Vec::new(),
             moved: Vec::new(),
+            added: Vec::new(),
             dram: schedule.dram.clone(),
             cycles: schedule.cycles,
         }
@@ -42,6 +45,12 @@ impl Draft {
         self.dropped.push(site);
     }
 
+    /// Adds an entry some cycles after another of its component.
+    pub(crate) fn add(&mut self, beside: Site, later: u64, op: StreamOp) {
+        let cycle = self.streams[beside.stream][beside.entry].0 + later;
+        self.added.push((beside.stream, (cycle, op)));
+    }
+
     /// Gives an entry to another component, in the same cycle.
     pub(crate) fn relocate(&mut self, site: Site, stream: usize) {
         self.moved.push((site, stream));
@@ -56,7 +65,7 @@ impl Draft {
 
     /// The edited schedule, each stream in the order of its cycles.
     pub(crate) fn finish(mut self, original: &Schedule) -> Schedule {
-        let mut arrivals = Vec::new();
+        let mut arrivals = std::mem::take(&mut self.added);
         for &(site, stream) in &self.moved {
             arrivals.push((stream, self.streams[site.stream][site.entry]));
         }

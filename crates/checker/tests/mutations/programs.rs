@@ -21,10 +21,13 @@ pub(crate) struct Compiled {
 }
 
 /// Products and rotations, a matrix-vector product, and a piece of a network, the
-/// latter also where the scratchpad is so small that values are spilled.
+/// latter also where the scratchpad is so small that values are spilled, and memory is slower.
 pub(crate) fn compiled() -> Vec<Compiled> {
     let f1 = Machine::shipped("f1").expect("shipped");
-    let small = [("scratchpad.kib_per_bank", Setting::from(SMALL_BANK_KIB))];
+    let small = [
+        ("scratchpad.kib_per_bank", Setting::from(SMALL_BANK_KIB)),
+        ("offchip.hbm.gbps", Setting::from(SLOW_GBPS)),
+    ];
     let small = f1.with(small).expect("legal");
     let one_digit_a_limb = Some(KeySwitch::Listing1);
     vec![
@@ -36,6 +39,10 @@ pub(crate) fn compiled() -> Vec<Compiled> {
 }
 
 const SMALL_BANK_KIB: i64 = 256;
+
+/// Half of F1's: channels take longer for a vector than crossbars do, so that reads
+/// and writes of a slot differ in length.
+const SLOW_GBPS: i64 = 256;
 
 fn compile(
     name: &'static str,

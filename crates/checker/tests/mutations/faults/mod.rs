@@ -1,6 +1,7 @@
 //! Faults: edits of a legal schedule that make it illegal or wrong, whatever the
 //! values are.
 
+mod extra;
 mod meaning;
 mod places;
 mod slots;
@@ -31,13 +32,22 @@ pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// Why no such edit leaves the schedule legal and the program equal.
     pub(crate) why: &'static str,
+    /// Whether it breaks a rule of the hardware and no value, so that a simulation
+    /// may not tell.
+    pub(crate) spares_values: bool,
     /// The edit at a site, if the site allows one.
     make: fn(&Subject<'_>, Site, &mut TestRng) -> Option<Draft>,
 }
 
 /// Every kind.
 pub(crate) fn kinds() -> Vec<&'static Kind> {
-    let kinds = [times::KINDS, slots::KINDS, places::KINDS, meaning::KINDS];
+    let kinds = [
+        extra::KINDS,
+        times::KINDS,
+        slots::KINDS,
+        places::KINDS,
+        meaning::KINDS,
+    ];
     kinds.into_iter().flatten().collect()
 }
 
@@ -47,7 +57,17 @@ impl Kind {
         why: &'static str,
         make: fn(&Subject<'_>, Site, &mut TestRng) -> Option<Draft>,
     ) -> Self {
-        Kind { name, why, make }
+        Kind {
+            name,
+            why,
+            spares_values: false,
+            make,
+        }
+    }
+
+    const fn sparing_values(mut self) -> Self {
+        self.spares_values = true;
+        self
     }
 
     /// The fault at a site that is drawn uniformly from those that allow it and

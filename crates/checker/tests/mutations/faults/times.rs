@@ -55,7 +55,7 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     Kind::new(
         "value overwritten before its last read",
-        "the write starts with the last read of the value before, not after it",
+        "the write starts, or ends, with the last read of the value before, not after it",
         overwritten_early,
     ),
     Kind::new(
@@ -193,7 +193,9 @@ fn overwritten_early(subject: &Subject<'_>, site: Site, _: &mut TestRng) -> Opti
     let last = subject.index.lives[before].reads.last()?;
     let moves_along = subject.index.family(site).contains(&last.site);
     (!moves_along && subject.differ(life, before)).then_some(())?;
-    subject.shifted(site, last.start as i64 - write.start as i64)
+    // One cycle later it would follow the read chunk by chunk.
+    let slower = (last.end - last.start).saturating_sub(write.end - write.start);
+    subject.shifted(site, (last.start + slower) as i64 - write.start as i64)
 }
 
 fn read_late(subject: &Subject<'_>, site: Site, rng: &mut TestRng) -> Option<Draft> {
