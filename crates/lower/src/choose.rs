@@ -214,11 +214,12 @@ fn fastest_digits(
 }
 
 /// Estimated time of a limb program: for a machine the busiest resource, off-chip
-/// loads and feeding of units included; for a CPU the sum.
+/// loads included, and half of what the others do, since phases overlap in part;
+/// for a CPU the sum.
 #[must_use]
 pub fn estimate(program: &LimbProgram, costs: &Costs) -> f64 {
-    let mut resources = vec![0.0; Op::ALL.len() + 2];
-    let (load, feed) = (Op::ALL.len(), Op::ALL.len() + 1);
+    let load = Op::ALL.len();
+    let mut resources = vec![0.0; load + 1];
     let mut calls = vec![0u32; program.procedures.len()];
     program
         .calls
@@ -226,7 +227,6 @@ pub fn estimate(program: &LimbProgram, costs: &Costs) -> f64 {
         .for_each(|call| calls[call.procedure as usize] += 1);
     for (procedure, &count) in program.procedures.iter().zip(&calls) {
         let count = f64::from(count);
-        resources[feed] += count * f64::from(procedure.params) * costs.feed;
         for inst in &procedure.insts {
             for (op, times) in simple_operations(inst) {
                 resources[costs.resource[op as usize]] += count * times * costs.op[op as usize];
@@ -236,8 +236,7 @@ pub fn estimate(program: &LimbProgram, costs: &Costs) -> f64 {
     resources[load] += program.inputs.len() as f64 * costs.load;
     if costs.parallel {
         let busiest = resources.iter().copied().fold(0.0, f64::max);
-        // Phases seldom overlap fully; the rest counts a little.
-        busiest + 0.2 * (resources.iter().sum::<f64>() - busiest)
+        busiest + 0.5 * (resources.iter().sum::<f64>() - busiest)
     } else {
         resources.iter().sum()
     }

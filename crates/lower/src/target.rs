@@ -1,7 +1,7 @@
 //! What phase 1 needs to know of the machine a program is meant for.
 
 use cyclotron_isa::Op;
-use cyclotron_machine::{Resolved, XbarKind};
+use cyclotron_machine::Resolved;
 use cyclotron_program::KeySwitch;
 
 /// Estimated cost of limb instructions, in cycles of one unit of each kind
@@ -14,8 +14,6 @@ pub struct Costs {
     pub resource: [usize; Op::ALL.len()],
     /// Cycles to bring in one limb from off-chip memory.
     pub load: f64,
-    /// Cycles to bring one operand limb from the scratchpad to a unit.
-    pub feed: f64,
     /// Whether resources work at the same time (a machine) or one after the other (one CPU).
     pub parallel: bool,
 }
@@ -70,7 +68,6 @@ impl Target {
                 op,
                 resource: [0; Op::ALL.len()],
                 load: 0.5 * word,
-                feed: 0.0,
                 parallel: false,
             },
         }
@@ -99,9 +96,6 @@ impl Target {
             .iter()
             .map(|c| 1.0 / f64::from(c.span.max(1)))
             .sum();
-        let feed = machine
-            .xbar(XbarKind::BankToCluster)
-            .map_or(0.0, |xbar| f64::from(machine.xbars[xbar].span) / clusters);
         let n = (1u64 << machine.log_n) as f64;
         Self {
             name: machine.name.clone(),
@@ -116,7 +110,6 @@ impl Target {
                 op,
                 resource,
                 load: if channels > 0.0 { 1.0 / channels } else { 0.0 },
-                feed,
                 parallel: true,
             },
         }
