@@ -157,6 +157,15 @@ impl Calendars {
             .max()
     }
 
+    /// The cycle from which the ports have no reservations, on average.
+    pub fn free_from(&self, ports: Ports) -> u64 {
+        let each = self.of(ports).iter();
+        let sum: u64 = each
+            .map(|calendar| calendar.gaps[calendar.gaps.len() - 1].start)
+            .sum();
+        sum / u64::from(ports.count.max(1))
+    }
+
     /// Whether one of the ports is free over `[at, at + span)`.
     pub fn is_free(&self, ports: Ports, at: u64, span: u64) -> bool {
         self.earliest(ports, at, span).0 == at

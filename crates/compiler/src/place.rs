@@ -1,10 +1,11 @@
 //! Phase 3: every cycle of every component.
 //!
 //! There are two ways to place a plan. *In its order* ([`crate::placement`]):
-//! fast, and it always ends. *By the clock* ([`crate::dispatch`]): better
+//! fast, and it always ends. *By the clock* ([`crate::dispatch`]): far better
 //! schedules, slower, and in a small scratchpad it may get stuck. Policies of the
 //! second are tried as long as the program's size and the effort allow, and the
-//! schedule with the fewest cycles wins.
+//! schedule with the fewest cycles wins. The first way is taken only where all
+//! policies got stuck, and beside them where it costs next to nothing.
 //!
 //! Neither moves a vector off-chip or on-chip-from-off-chip that the plan does not.
 
@@ -22,7 +23,9 @@ const BUDGET: [u64; 3] = [0, 1 << 18, 1 << 21];
 /// Most trials, whatever the program's size.
 const MOST_TRIALS: u64 = 24;
 /// Trials in a row without a better schedule, by effort, after which no more are made.
-const PATIENCE: [u64; 3] = [0, 2, 12];
+const PATIENCE: [u64; 3] = [0, 4, 12];
+/// Programs of at most so many instructions are also placed in the plan's order.
+const SMALL: u64 = 1 << 12;
 /// Part of the scratchpad, in eighths, that loads leave to results: at first, and
 /// once a trial got stuck.
 const RESERVE: u64 = 1;
@@ -51,7 +54,12 @@ pub fn place(
     let size = (flat.len() as u64).max(1);
     let trials = (BUDGET[effort] / size).min(MOST_TRIALS);
     let share = 1.0 / (trials + 1) as f64;
-    let mut best = place_in_order(flat, plan, machine, &mut |part| progress(part * share))?;
+    let mut in_order = || place_in_order(flat, plan, machine, &mut |part| progress(part * share));
+    let mut best = if trials == 0 || size <= SMALL {
+        Some(in_order()?)
+    } else {
+        None
+    };
     let (mut next, mut failures, mut reserve) = (0, 0, RESERVE);
     for trial in 0..trials {
         let policy = Policy {
@@ -68,15 +76,21 @@ pub fn place(
         next += 1;
         failures += 1;
         if let Some(found) = found
-            && found.0.cycles < best.0.cycles
+            && best
+                .as_ref()
+                .is_none_or(|best| found.0.cycles < best.0.cycles)
         {
-            best = found;
+            best = Some(found);
             failures = 0;
         }
         if failures >= PATIENCE[effort] {
             break;
         }
     }
+    let best = match best {
+        Some(best) => best,
+        None => place_in_order(flat, plan, machine, &mut |_| {})?,
+    };
     progress(1.0);
     Ok(best)
 }

@@ -25,7 +25,7 @@ fn effort_buys_better_schedules_of_key_switches() {
         );
         if effort > 0 {
             let bound = compiled.bound.cycles;
-            assert!(10 * cycles <= 15 * bound, "{cycles} of at least {bound}");
+            assert!(10 * cycles <= 13 * bound, "{cycles} of at least {bound}");
         }
         before = cycles;
     }

@@ -1,72 +1,60 @@
 //! Which cluster gets a cone.
 
+use super::engine::Engine;
+use crate::placement::residents::NO_BANK;
 use cyclotron_isa::NONE;
 
-use super::engine::{Engine, NO_HOME};
-
 /// Values entering a cone that are taken into account.
-const ENTERING: usize = 24;
-/// Cost of pushing something out of a register file, in 1/8 beats.
-const EVICTION: u64 = 8;
-/// Slots that a cone needs besides those of what enters it.
-const INNER_SLOTS: i32 = 2;
+const ENTERING: usize = 32;
 
 impl Engine<'_> {
-    /// The cluster of an instruction's cone, or the one where it costs least,
-    /// and when the instruction would start there.
-    pub(super) fn choose(&self, inst: u32) -> (u16, u64) {
-        let cone = self.cones.of[inst as usize];
-        let home = self.home[cone as usize];
-        if home != NO_HOME {
-            return (home, self.start_on(inst, home));
-        }
+    /// The cluster where a cone costs least, and when it would start there.
+    pub(super) fn choose(&self, cone: u32) -> (u16, u64) {
         let mut entering = [NONE; ENTERING];
         let entering = self.entering(cone, &mut entering);
         let mut best = (u64::MAX, 0, 0);
         for cluster in 0..self.machine.clusters {
-            let extra = self.extra_cost(cone, entering, cluster);
-            if self.now + extra >= best.0 {
-                continue;
-            }
-            let start = self.start_on(inst, cluster);
-            if start + extra < best.0 {
-                best = (start + extra, cluster, start);
+            let (start, moves) = self.start_on(cone, entering, cluster);
+            let cost = start + moves * self.policy.transfer * self.beat / 8;
+            if cost < best.0 {
+                best = (cost, cluster, start);
             }
         }
         (best.1, best.2)
     }
 
-    /// What a cone costs on a cluster besides waiting, in cycles.
-    fn extra_cost(&self, cone: u32, entering: &[u32], cluster: u16) -> u64 {
-        let here = usize::from(cluster);
+    /// When a cone could start on a cluster if nothing was in the way of its
+    /// operands, and how many values must be brought.
+    fn start_on(&self, cone: u32, entering: &[u32], cluster: u16) -> (u64, u64) {
+        let mut ready = self
+            .now
+            .max(self.network.banks_done(&self.calendars, cluster));
+        let mut moves = 0;
+        for &stay in entering {
+            let place = self.stays.get(stay);
+            if let Some(copy) = self.copies.find(place.copies, cluster) {
+                ready = ready.max(self.copies.get(copy).written);
+                continue;
+            }
+            moves += 1;
+            ready = ready.max(self.first_readable(stay));
+        }
         let kinds = self.machine.units.len();
-        let waiting = |kind: usize| {
-            let units = u64::from(self.machine.units[kind].count.max(1));
-            self.load[here * kinds + kind] / units
-        };
-        let work = (0..kinds).zip(self.cones.work(cone));
-        let needed = work.filter(|&(_, &work)| work > 0);
-        let load = needed.map(|(kind, _)| waiting(kind)).max().unwrap_or(0);
-        let moves = entering
-            .iter()
-            .filter(|&&stay| {
-                let first = self.stays.get(stay).copies;
-                self.copies.find(first, cluster).is_none()
-            })
-            .count();
-        let open = self.occupancy[here].last();
-        let slots = i32::from(self.machine.regfile.slots);
-        let pushed = (open + moves as i32 + INNER_SLOTS - slots).max(0) as u64;
-        let eighths = moves as u64 * self.policy.transfer + pushed * EVICTION;
-        load + self.beat * eighths / 8
+        for (kind, &work) in self.cones.work(cone).iter().enumerate() {
+            if work > 0 {
+                let units = self.network.units[usize::from(cluster) * kinds + kind];
+                ready = ready.max(self.calendars.free_from(units));
+            }
+        }
+        (ready, moves)
     }
 
-    /// The values in register files that enter a cone, as far as they are known.
+    /// The values that enter a cone.
     fn entering<'l>(&self, cone: u32, list: &'l mut [u32; ENTERING]) -> &'l [u32] {
         let mut count = 0;
         for &member in self.cones.members(cone) {
             for &stay in self.tasks.operands(member) {
-                let known = self.stays.get(stay).copies != NONE;
+                let known = self.stays.get(stay).exists;
                 if known && count < ENTERING && !list[..count].contains(&stay) {
                     list[count] = stay;
                     count += 1;
@@ -76,34 +64,11 @@ impl Engine<'_> {
         &list[..count]
     }
 
-    /// When an instruction could start on a cluster.
-    pub(super) fn start_on(&self, inst: u32, cluster: u16) -> u64 {
-        let issue = self.needs(inst, cluster);
-        let span = issue.span;
-        let mut ready = self.now;
-        for &stay in self.tasks.operands(inst) {
-            let first = self.stays.get(stay).copies;
-            ready = ready.max(match self.copies.find(first, cluster) {
-                Some(copy) => self.copies.get(copy).readable(span),
-                None => self.arrival(cluster, stay),
-            });
-        }
-        let start = self.network.earliest_issue(&self.calendars, &issue, ready);
-        start + self.backlog[usize::from(cluster)]
-    }
-
-    /// Notes where a cone is, and that one of its instructions is issued.
-    pub(super) fn begin(&mut self, inst: u32, cluster: u16) {
-        let cone = self.cones.of[inst as usize];
-        let kinds = self.machine.units.len();
-        let load = &mut self.load[usize::from(cluster) * kinds..][..kinds];
-        if self.home[cone as usize] == NO_HOME {
-            self.home[cone as usize] = cluster;
-            for (load, &work) in load.iter_mut().zip(self.cones.work(cone)) {
-                *load += u64::from(work);
-            }
-        }
-        let timing = self.timing[self.flat.op[inst as usize] as usize];
-        load[usize::from(timing.unit)] -= u64::from(timing.occupancy);
+    /// First cycle at which a value can be read somewhere.
+    pub(super) fn first_readable(&self, stay: u32) -> u64 {
+        let place = self.stays.get(stay);
+        let in_bank = (place.bank != NO_BANK).then_some(place.written);
+        let copies = self.copies.of(place.copies).map(|copy| copy.written);
+        copies.chain(in_bank).min().unwrap_or(0)
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Copy {
     /// Latest start of a read or write, and latest end.
     pub used: u64,
     pub used_end: u64,
+    /// When it leaves is not known yet.
+    pub open: bool,
 }
 
 impl Copy {
@@ -50,7 +52,7 @@ impl Copies {
         &self.list[copy as usize]
     }
 
-    /// Adds an open copy that is written over `[at, at + span)`.
+    /// Adds a copy that is written over `[at, at + span)`.
     pub fn add(&mut self, cluster: u16, stay: u32, next: u32, (at, span): (u64, u64)) -> u32 {
         self.list.push(Copy {
             cluster,
@@ -60,8 +62,14 @@ impl Copies {
             written_end: at + span,
             used: at,
             used_end: at + span,
+            open: true,
         });
         self.list.len() as u32 - 1
+    }
+
+    /// Says that a copy leaves after its last known read.
+    pub fn close(&mut self, copy: u32) {
+        self.list[copy as usize].open = false;
     }
 
     /// Notes a read over `[at, at + span)`.
@@ -98,25 +106,29 @@ impl Copies {
         first
     }
 
-    /// The copies of a list.
-    pub fn of(&self, mut first: u32) -> impl Iterator<Item = &Copy> + '_ {
+    /// The copies of a list, by number.
+    pub fn numbers(&self, mut first: u32) -> impl Iterator<Item = u32> + '_ {
         std::iter::from_fn(move || {
-            let copy = (first != NONE).then(|| self.get(first))?;
-            first = copy.next;
+            let copy = (first != NONE).then_some(first)?;
+            first = self.get(copy).next;
             Some(copy)
         })
     }
 
-    /// The open copy of a stay in a cluster; the list of its copies starts at `first`.
-    pub fn find(&self, mut first: u32, cluster: u16) -> Option<u32> {
-        while first != NONE {
-            let copy = self.get(first);
-            if copy.cluster == cluster {
-                return Some(first);
-            }
-            first = copy.next;
-        }
-        None
+    /// The copies of a list.
+    pub fn of(&self, first: u32) -> impl Iterator<Item = &Copy> + '_ {
+        self.numbers(first).map(|copy| self.get(copy))
+    }
+
+    /// The copy in a cluster, of the list that starts at `first`.
+    pub fn find(&self, first: u32, cluster: u16) -> Option<u32> {
+        let mut list = self.numbers(first);
+        list.find(|&copy| self.get(copy).cluster == cluster)
+    }
+
+    /// First cycle at which a slot may be written again after a read over `[at, at + span)`.
+    pub fn free_after(&self, at: u64, span: u64) -> u64 {
+        free_after(at, at + span, self.shortest_write)
     }
 
     /// A slot for every copy. In each cluster the copies are taken in the order

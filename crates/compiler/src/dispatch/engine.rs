@@ -17,16 +17,15 @@ use crate::calendar::Calendars;
 use crate::error::CompileError;
 use crate::placement::network::{Issue, Network};
 use crate::placement::placer::{Home, result_delay};
-use crate::placement::residents::NO_BANK;
 use crate::placement::scratchpad::Scratchpad;
 use crate::placement::streams::Recorder;
 use crate::stats::PlacementStats;
 use crate::topology::{Topology, op_timings};
 
-/// A cone that is nowhere yet.
-pub(super) const NO_HOME: u16 = u16::MAX;
 /// Candidates of a kind of unit that are looked at in a round.
-const TRIES: usize = 200;
+const TRIES: usize = 64;
+/// Beats for which register files are remembered.
+const HISTORY: u64 = 64;
 /// Rounds without anything to do after which dispatch is stuck.
 const IDLE_ROUNDS: u32 = 256;
 
@@ -42,14 +41,10 @@ pub(super) struct Engine<'a> {
     pub scratchpad: Scratchpad,
     pub tasks: Tasks,
     pub cones: Cones,
-    /// Cluster of every cone, or [`NO_HOME`].
-    pub home: Vec<u16>,
-    /// Work of begun cones that is not issued, by cluster and kind of unit.
-    pub load: Vec<u64>,
     pub stays: Stays,
     pub copies: Copies,
     pub occupancy: Vec<Occupancy>,
-    /// Open copies by cluster.
+    /// Copies that only the cone at hand reads, by cluster.
     pub open: Vec<Vec<u32>>,
     pub recorder: Recorder,
     pub drafts: Drafts,
@@ -62,13 +57,12 @@ pub(super) struct Engine<'a> {
     pub homes: HashMap<u32, Home>,
     /// Output limbs of a value that are not stored yet.
     pub outputs: HashMap<u32, VecDeque<u32>>,
-    pub issued: Vec<bool>,
-    /// Operands of an instruction that are not on the chip yet.
-    pub missing: Vec<u8>,
-    /// Instructions whose operands will be there, by when.
+    /// Values that a cone reads from outside, once a reader, and that do not exist yet.
+    missing: Vec<u32>,
+    /// Cones whose operands will be there, by when.
     pending: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Instructions to look at, by kind of unit, most urgent first.
-    pool: Vec<Vec<(u64, u32)>>,
+    /// Cones to look at, most urgent first.
+    pool: Vec<(u64, u32)>,
     /// Stores whose value exists, by when it does.
     pub stores: BinaryHeap<Reverse<(u64, u32)>>,
     pub next_load: usize,
@@ -76,8 +70,6 @@ pub(super) struct Engine<'a> {
     pub alive: u64,
     /// Instructions that are not issued.
     pub left: usize,
-    /// Work that waits for a cluster's unit in this round.
-    pub backlog: Vec<u64>,
     /// First cycle at which something that waits may go on, as far as is known.
     pub wake: u64,
     /// Nothing can be pushed out of a register file or written to a bank.
@@ -100,7 +92,7 @@ impl<'a> Engine<'a> {
         if policy.loads_by_way {
             tasks.order_loads(flat);
         }
-        let cones = Cones::new(flat, machine, &timing, &tasks);
+        let cones = Cones::new(flat, machine, &timing, &tasks, &policy);
         let clusters = usize::from(machine.clusters);
         let mut outputs: HashMap<u32, VecDeque<u32>> = HashMap::new();
         for (k, &value) in (0u32..).zip(&flat.outputs) {
@@ -109,7 +101,7 @@ impl<'a> Engine<'a> {
         let occupancies = machine.ops.iter().flatten().map(|t| u64::from(t.occupancy));
         let shortest = occupancies.min().unwrap_or(0);
         let beat = shortest.max(network.shortest_transfer).max(1);
-        let missing = |inst: usize| tasks.operands(inst as u32).len() as u8;
+        let missing = cones.external_operands(&tasks);
         Ok(Self {
             flat,
             machine,
@@ -117,8 +109,6 @@ impl<'a> Engine<'a> {
             calendars,
             scratchpad: Scratchpad::new(machine, &topology),
             topology,
-            home: vec![NO_HOME; cones.count()],
-            load: vec![0; clusters * machine.units.len()],
             stays: Stays::new(&tasks),
             copies: Copies::new(shortest.min(network.shortest_transfer)),
             occupancy: vec![Occupancy::default(); clusters],
@@ -131,15 +121,13 @@ impl<'a> Engine<'a> {
             lookahead: policy.lookahead * beat,
             homes: HashMap::new(),
             outputs,
-            issued: vec![false; flat.len()],
-            missing: (0..flat.len()).map(missing).collect(),
+            missing,
             pending: BinaryHeap::new(),
-            pool: vec![Vec::new(); machine.units.len()],
+            pool: Vec::new(),
             stores: BinaryHeap::new(),
             next_load: 0,
             alive: 0,
             left: (0..flat.len()).filter(|&i| tasks.is_executed(i)).count(),
-            backlog: vec![0; clusters],
             timing,
             network,
             tasks,
@@ -170,7 +158,7 @@ impl<'a> Engine<'a> {
                 break;
             }
             let after = (self.next_load, self.left, self.stores.len());
-            let empty = self.pool.iter().all(Vec::is_empty) && self.pending.is_empty();
+            let empty = self.pool.is_empty() && self.pending.is_empty();
             idle = if empty && before == after {
                 idle + 1
             } else {
@@ -202,64 +190,71 @@ impl<'a> Engine<'a> {
         let wake = self.wake.min(first(&self.pending)).min(first(&self.stores));
         let known = wake < u64::MAX - self.lookahead;
         self.now = if known { next.max(wake) } else { next };
+        let known = self.known_from();
         for occupancy in &mut self.occupancy {
-            occupancy.advance(self.now);
+            occupancy.advance(known);
         }
+    }
+
+    /// First cycle at which it is known how full register files were.
+    pub(super) fn known_from(&self) -> u64 {
+        self.now.saturating_sub(HISTORY * self.beat)
     }
 
     /// Makes candidates of what is ready soon.
     fn admit(&mut self) {
-        while let Some(&Reverse((at, inst))) = self.pending.peek() {
+        while let Some(&Reverse((at, cone))) = self.pending.peek() {
             if at > self.now + self.lookahead {
                 break;
             }
             self.pending.pop();
-            let kind = usize::from(self.timing[self.flat.op[inst as usize] as usize].unit);
-            let candidate = (self.priority(inst), inst);
-            let pool = &mut self.pool[kind];
-            let place = pool.partition_point(|other| *other < candidate);
-            pool.insert(place, candidate);
+            let candidate = (self.priority(cone), cone);
+            let place = self.pool.partition_point(|other| *other < candidate);
+            self.pool.insert(place, candidate);
         }
     }
 
-    /// Lower goes first: what has begun, then whole cones by urgency.
-    fn priority(&self, inst: u32) -> u64 {
-        let cone = self.cones.of[inst as usize] as usize;
-        let waits = u64::from(self.home[cone] == NO_HOME);
-        let urgency = if self.policy.by_way {
-            u32::MAX - self.cones.way[cone]
+    /// Lower goes first.
+    fn priority(&self, cone: u32) -> u64 {
+        let cone = cone as usize;
+        let rank = u64::from(self.cones.rank[cone]);
+        if self.policy.by_way {
+            u64::from(u32::MAX - self.cones.way[cone]) << 32 | rank
         } else {
-            self.cones.rank[cone]
-        };
-        let rank = u64::from(self.tasks.rank[inst as usize]);
-        waits << 63 | u64::from(urgency) << 31 | rank
+            rank
+        }
     }
 
-    /// A value can be read from `at` on: wakes its users.
-    pub(super) fn announce(&mut self, stay: u32, at: u64) {
+    /// A value can be read from `at` on: wakes its users outside the cone that makes it.
+    pub(super) fn announce(&mut self, stay: u32, at: u64, from: u32) {
         for position in self.tasks.users.start(stay)..self.tasks.users.end(stay) {
             let user = self.tasks.users.at(position);
             if user & STORE != 0 {
                 self.stores.push(Reverse((at, user & !STORE)));
                 continue;
             }
-            let missing = &mut self.missing[user as usize];
+            let cone = self.cones.of[user as usize];
+            if cone == from {
+                continue;
+            }
+            let missing = &mut self.missing[cone as usize];
             *missing -= 1;
             if *missing == 0 {
-                let operands = self.tasks.operands(user).iter();
-                let ready = operands.map(|&stay| self.first_readable(stay)).max();
-                self.pending
-                    .push(Reverse((ready.unwrap_or(0).max(at), user)));
+                let ready = self.cone_ready(cone).max(at);
+                self.pending.push(Reverse((ready, cone)));
             }
         }
     }
 
-    /// First cycle at which a value can be read somewhere.
-    fn first_readable(&self, stay: u32) -> u64 {
-        let place = self.stays.get(stay);
-        let in_bank = (place.bank != NO_BANK).then_some(place.written);
-        let copies = self.copies.of(place.copies).map(|copy| copy.written);
-        copies.chain(in_bank).min().unwrap_or(0)
+    /// First cycle at which everything that a cone reads from outside can be read.
+    fn cone_ready(&self, cone: u32) -> u64 {
+        let members = self.cones.members(cone).iter();
+        let stays = members.flat_map(|&member| self.tasks.operands(member));
+        let outside = stays.filter(|&&stay| self.stays.get(stay).exists);
+        outside
+            .map(|&stay| self.first_readable(stay))
+            .max()
+            .unwrap_or(0)
     }
 
     /// What an instruction needs on a cluster.
@@ -272,29 +267,27 @@ impl<'a> Engine<'a> {
     /// Issues what can start soon; returns whether there was anything.
     fn dispatch(&mut self) -> bool {
         let before = self.left;
-        for kind in 0..self.pool.len() {
-            self.backlog.fill(0);
-            let count = u64::from(self.machine.units[kind].count.max(1));
-            let mut pool = std::mem::take(&mut self.pool[kind]);
-            let mut tried = 0;
-            pool.retain(|&(_, inst)| {
-                tried += 1;
-                if tried > TRIES || self.stuck {
-                    return true;
+        let mut pool = std::mem::take(&mut self.pool);
+        let mut tried = 0;
+        pool.retain(|&(_, cone)| {
+            tried += 1;
+            if tried > TRIES || self.stuck {
+                return true;
+            }
+            let (cluster, start) = self.choose(cone);
+            if start > self.now + self.lookahead {
+                self.wake = self.wake.min(start - self.lookahead);
+                return true;
+            }
+            for k in 0..self.cones.members(cone).len() {
+                let inst = self.cones.members(cone)[k];
+                if !self.stuck && !self.issue(inst, cluster) {
+                    self.stuck = true;
                 }
-                let (cluster, start) = self.choose(inst);
-                let later = start > self.now + self.lookahead;
-                if later {
-                    self.wake = self.wake.min(start - self.lookahead);
-                    let timing = self.timing[self.flat.op[inst as usize] as usize];
-                    self.backlog[usize::from(cluster)] += u64::from(timing.occupancy) / count;
-                } else {
-                    self.issue(inst, cluster);
-                }
-                later
-            });
-            self.pool[kind] = pool;
-        }
+            }
+            false
+        });
+        self.pool = pool;
         self.left < before
     }
 

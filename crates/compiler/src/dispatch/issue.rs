@@ -1,4 +1,4 @@
-//! Issuing an instruction, and making room for it in a register file.
+//! Issuing an instruction, with its operands, just in time.
 
 use cyclotron_isa::NONE;
 use cyclotron_machine::OpTiming;
@@ -7,57 +7,213 @@ use super::engine::Engine;
 use super::records::Draft;
 use super::tasks::STORE;
 use crate::placement::placer::result_delay;
-use crate::placement::residents::NO_BANK;
 use crate::uses::distinct_sources;
 
-/// Rounds in which a result may wait for its operands to leave. Where writes are
-/// shorter than reads they leave later whenever the result starts later.
-const ROUNDS: u32 = 8;
+/// Starts that are tried for an instruction.
+const ROUNDS: u32 = 256;
+/// Tries after which an operand may only come where there is room for good.
+const EASY: u32 = 12;
+
+/// An instruction that is being issued on a cluster.
+#[derive(Debug, Clone, Copy)]
+struct Attempt {
+    inst: u32,
+    cluster: u16,
+    timing: OpTiming,
+    /// Cycles that it reads.
+    span: u64,
+    operands: [u32; 3],
+    count: usize,
+    /// The start that is tried.
+    at: u64,
+}
+
+/// Why an instruction cannot start when it should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Obstacle {
+    /// It may be worth trying a later cycle.
+    Until(u64),
+    /// Something must leave the register file.
+    Full,
+}
 
 impl Engine<'_> {
-    /// Issues an instruction on a cluster as early as possible.
-    pub(super) fn issue(&mut self, inst: u32, cluster: u16) {
+    /// Issues an instruction on a cluster as early as possible; false if it cannot be.
+    pub(super) fn issue(&mut self, inst: u32, cluster: u16) -> bool {
         let timing = self.timing[self.flat.op[inst as usize] as usize];
-        self.begin(inst, cluster);
         let mut operands = [NONE; 3];
         let count = self.tasks.operands(inst).len();
         operands[..count].copy_from_slice(self.tasks.operands(inst));
-        let operands = &operands[..count];
-        let placed = self.gather(cluster, operands).and_then(|copies| {
-            let at = self.find_start(inst, cluster, operands, &copies[..count])?;
-            Some((copies, at))
-        });
-        let Some((copies, at)) = placed else {
-            self.stuck = true;
-            return;
+        let mut attempt = Attempt {
+            inst,
+            cluster,
+            timing,
+            span: u64::from(timing.occupancy),
+            operands,
+            count,
+            at: self.now,
         };
-        self.execute(inst, cluster, (at, timing), &copies[..count]);
-    }
-
-    /// Brings the operands to a cluster.
-    fn gather(&mut self, cluster: u16, operands: &[u32]) -> Option<[u32; 3]> {
-        let mut copies = [NONE; 3];
-        for (copy, &stay) in copies.iter_mut().zip(operands) {
-            let first = self.stays.get(stay).copies;
-            *copy = self.copies.find(first, cluster).unwrap_or(NONE);
-        }
-        for (k, &stay) in operands.iter().enumerate() {
-            if copies[k] == NONE {
-                copies[k] = self.fetch(cluster, stay, &copies)?;
+        let issue = self.needs(inst, cluster);
+        for round in 0..ROUNDS {
+            attempt.at = self
+                .network
+                .earliest_issue(&self.calendars, &issue, attempt.at);
+            match self.try_at(&attempt, round) {
+                Ok(copies) => return self.execute(&attempt, &copies[..count]),
+                Err(Obstacle::Until(later)) => attempt.at = later.max(attempt.at + 1),
+                Err(Obstacle::Full) if self.spill(cluster, &operands[..count]) => {}
+                Err(Obstacle::Full) => return false,
             }
         }
-        Some(copies)
+        false
     }
 
-    /// Reserves a unit, notes all reads, opens the result.
-    fn execute(&mut self, inst: u32, cluster: u16, (at, timing): (u64, OpTiming), copies: &[u32]) {
-        let span = u64::from(timing.occupancy);
+    /// Brings the operands, and looks for room for the result. What it brought stays
+    /// reserved if it fails, for the next try.
+    fn try_at(&mut self, attempt: &Attempt, round: u32) -> Result<[u32; 3], Obstacle> {
+        let &Attempt {
+            cluster, at, span, ..
+        } = attempt;
+        let operands = &attempt.operands[..attempt.count];
+        if round >= EASY {
+            self.check_room(attempt)?;
+        }
+        let mut copies = [NONE; 3];
+        for (copy, &stay) in copies.iter_mut().zip(operands) {
+            *copy = self.provide(cluster, stay, (at, span))?;
+        }
+        // What was brought may take turns at the register file.
+        let issue = self.needs(attempt.inst, cluster);
+        let start = self.network.earliest_issue(&self.calendars, &issue, at);
+        if start > at {
+            return Err(Obstacle::Until(start));
+        }
+        let mut leaving = [0; 3];
+        let mut count = 0;
+        for (&stay, &copy) in operands.iter().zip(&copies) {
+            if self.copies.get(copy).open && self.stays.get(stay).left == 1 && round < EASY {
+                leaving[count] = self.copies.free_from_after(copy, at, span);
+                count += 1;
+            }
+        }
+        let delay = result_delay(attempt.timing, self.machine);
+        let occupancy = &self.occupancy[usize::from(cluster)];
+        match occupancy.room_from(at + delay, self.slots(), &leaving[..count]) {
+            Some(room) if room <= at + delay => Ok(copies),
+            Some(room) => Err(Obstacle::Until(room - delay)),
+            None => Err(Obstacle::Full),
+        }
+    }
+
+    /// After many tries: whether all that an instruction brings has room for good.
+    fn check_room(&self, attempt: &Attempt) -> Result<(), Obstacle> {
+        let outside = |&&stay: &&u32| {
+            let copy = self
+                .copies
+                .find(self.stays.get(stay).copies, attempt.cluster);
+            copy.is_none_or(|copy| !self.copies.get(copy).open)
+        };
+        let operands = attempt.operands[..attempt.count].iter();
+        let others = operands.filter(outside).count().saturating_sub(1) as i32;
+        let occupancy = &self.occupancy[usize::from(attempt.cluster)];
+        match occupancy.room_from(attempt.at, self.slots() - others, &[]) {
+            Some(room) if room <= attempt.at => Ok(()),
+            Some(room) => Err(Obstacle::Until(room)),
+            None => Err(Obstacle::Full),
+        }
+    }
+
+    /// Vectors that a register file holds.
+    fn slots(&self) -> i32 {
+        i32::from(self.machine.regfile.slots)
+    }
+
+    /// A copy of a value in a cluster that can be read over `[at, at + span)`. If there is
+    /// none it is brought just in time: it takes a slot from its arrival to the read.
+    fn provide(
+        &mut self,
+        cluster: u16,
+        stay: u32,
+        (at, span): (u64, u64),
+    ) -> Result<u32, Obstacle> {
+        let first = self.stays.get(stay).copies;
+        if let Some(copy) = self.copies.find(first, cluster) {
+            let readable = self.copies.get(copy).readable(span);
+            if readable > at {
+                return Err(Obstacle::Until(readable));
+            }
+            if self.extend(copy, at, span) {
+                return Ok(copy);
+            }
+            // Others have taken its slot since it was read last.
+            self.stays.get_mut(stay).copies = self.copies.unlink(first, copy);
+        }
+        let last = self.copies.free_after(at, span) - 1;
+        let occupancy = &self.occupancy[usize::from(cluster)];
+        let Some(from) = occupancy.room_until(last, self.slots()) else {
+            let room = occupancy.room_after(last, self.slots());
+            let room = room.ok_or(Obstacle::Full)?;
+            return Err(Obstacle::Until(at + room - last));
+        };
+        let wait = self.network.shortest_transfer.saturating_sub(span);
+        let until = at.saturating_sub(wait);
+        if let Some(transfer) = self.find_late_transfer(cluster, stay, (from, until)) {
+            let copy = self.commit_transfer(cluster, stay, transfer);
+            if self.copies.get(copy).readable(span) <= at && self.extend(copy, at, span) {
+                return Ok(copy);
+            }
+            return Err(Obstacle::Until(self.copies.get(copy).readable(span)));
+        }
+        let transfer = self.find_transfer(cluster, stay, from);
+        let later = transfer.map_or(at + self.beat, |transfer| transfer.arrives() + wait);
+        Err(Obstacle::Until(later))
+    }
+
+    /// Whether a copy can be read over `[at, at + span)`: it has a slot until then.
+    pub(super) fn can_extend(&self, copy: u32, at: u64, span: u64) -> bool {
+        let state = self.copies.get(copy);
+        let (before, after) = (
+            self.copies.free_from(copy),
+            self.copies.free_from_after(copy, at, span),
+        );
+        let occupancy = &self.occupancy[usize::from(state.cluster)];
+        let known = before >= self.known_from();
+        state.open || after <= before || (known && occupancy.fits(before, after, self.slots()))
+    }
+
+    /// Notes a read of a copy, if it has a slot until then.
+    pub(super) fn extend(&mut self, copy: u32, at: u64, span: u64) -> bool {
+        if !self.can_extend(copy, at, span) {
+            return false;
+        }
+        let before = self.copies.free_from(copy);
+        self.copies.read(copy, at, span);
+        let after = self.copies.free_from(copy);
+        let state = self.copies.get(copy);
+        if !state.open && after > before {
+            let occupancy = &mut self.occupancy[usize::from(state.cluster)];
+            occupancy.change(before, 1);
+            occupancy.change(after, -1);
+        }
+        true
+    }
+
+    /// Reserves a unit, notes all reads, makes the result. A result that others than
+    /// its cone read goes to a bank at once: then its copy may leave at any time.
+    fn execute(&mut self, attempt: &Attempt, copies: &[u32]) -> bool {
+        let &Attempt {
+            inst,
+            cluster,
+            timing,
+            span,
+            at,
+            ..
+        } = attempt;
         let issue = self.needs(inst, cluster);
         let units = issue.units;
         let port = self.network.reserve_issue(&mut self.calendars, &issue, at);
         let kind = &self.machine.units[usize::from(timing.unit)];
         let unit = kind.first + (port - units.first) as u16;
-        self.issued[inst as usize] = true;
         self.left -= 1;
         self.alive += 1;
         for (k, &copy) in copies.iter().enumerate() {
@@ -79,9 +235,21 @@ impl Engine<'_> {
         self.stats.operands += copies.len() as u64;
         if self.stays.get(stay).left == 0 {
             self.leave(stay);
-        } else {
-            self.announce(stay, written);
+            return true;
         }
+        let cone = self.cones.of[inst as usize];
+        let mut users = self.tasks.users.of(stay).iter();
+        let inside = |&user: &u32| user & STORE == 0 && self.cones.of[user as usize] == cone;
+        if users.all(inside) {
+            self.open[usize::from(cluster)].push(dst);
+            return true;
+        }
+        if !self.write_back(stay) {
+            return false;
+        }
+        self.close(dst);
+        self.announce(stay, written, cone);
+        true
     }
 
     /// The copies in the order of the instruction's fields, where a value may repeat.
@@ -93,113 +261,30 @@ impl Engine<'_> {
         })
     }
 
-    /// The first start at which the result has room; pushes out what must go.
-    fn find_start(
-        &mut self,
-        inst: u32,
-        cluster: u16,
-        operands: &[u32],
-        copies: &[u32],
-    ) -> Option<u64> {
-        let issue = self.needs(inst, cluster);
-        let (span, delay) = (issue.span, issue.delay);
-        let slots = i32::from(self.machine.regfile.slots);
-        let readable = copies.iter().map(|&c| self.copies.get(c).readable(span));
-        let mut from = readable.max().unwrap_or(0).max(self.now);
-        for round in 0.. {
-            let at = self.network.earliest_issue(&self.calendars, &issue, from);
-            let mut leaving = [0; 3];
-            let mut count = 0;
-            for (&stay, &copy) in operands.iter().zip(copies) {
-                if self.stays.get(stay).left == 1 && round < ROUNDS {
-                    leaving[count] = self.copies.free_from_after(copy, at, span);
-                    count += 1;
-                }
-            }
-            let occupancy = &self.occupancy[usize::from(cluster)];
-            match occupancy.room_from(at + delay, slots, &leaving[..count]) {
-                Some(room) if room <= at + delay => return Some(at),
-                Some(room) => from = (room - delay).max(at + 1),
-                None if self.push_out(cluster, copies) => {}
-                None => return None,
-            }
-        }
-        None
-    }
-
-    /// Brings a value to a cluster; returns its copy there. `pinned` copies stay.
-    fn fetch(&mut self, cluster: u16, stay: u32, pinned: &[u32]) -> Option<u32> {
-        let in_bank = self.stays.get(stay).bank != NO_BANK;
-        if !in_bank && self.topology.among_clusters.is_none() && !self.write_back(stay) {
-            return None;
-        }
-        let slots = i32::from(self.machine.regfile.slots);
-        let from = loop {
-            let occupancy = &self.occupancy[usize::from(cluster)];
-            match occupancy.room_from(self.now, slots, &[]) {
-                Some(from) => break from,
-                None if self.push_out(cluster, pinned) => {}
-                None => return None,
-            }
+    /// Writes a value that a cone keeps for itself to a bank; false if there is none.
+    fn spill(&mut self, cluster: u16, pinned: &[u32]) -> bool {
+        let here = usize::from(cluster);
+        let urgency = |&copy: &u32| {
+            let users = self.tasks.users.of(self.copies.get(copy).stay);
+            users
+                .last()
+                .map_or(0, |&user| self.cones.inner[user as usize])
         };
-        let transfer = self.find_transfer(cluster, stay, from)?;
-        Some(self.commit_transfer(cluster, stay, transfer))
-    }
-
-    /// Pushes the copy out of a register file that is missed least; false if there is none.
-    fn push_out(&mut self, cluster: u16, pinned: &[u32]) -> bool {
-        let mut best = (u64::MAX, NONE);
-        for index in 0..self.open[usize::from(cluster)].len() {
-            let copy = self.open[usize::from(cluster)][index];
-            if !pinned.contains(&copy) {
-                best = best.min((self.eviction_cost(copy), copy));
-            }
-        }
-        let copy = best.1;
-        if copy == NONE {
+        let free = |copy: &&u32| !pinned.contains(&self.copies.get(**copy).stay);
+        let Some(&copy) = self.open[here]
+            .iter()
+            .filter(free)
+            .max_by_key(|copy| urgency(copy))
+        else {
             return false;
-        }
+        };
         let stay = self.copies.get(copy).stay;
-        if self.is_alone(copy) && !self.write_back(stay) {
+        self.stats.evictions += 1;
+        if !self.write_back(stay) {
             return false;
         }
-        let first = self.stays.get(stay).copies;
-        self.stays.get_mut(stay).copies = self.copies.unlink(first, copy);
+        self.open[here].retain(|&other| other != copy);
         self.close(copy);
-        self.stats.evictions += 1;
         true
-    }
-
-    /// Whether a copy is the only one of its value on the chip.
-    fn is_alone(&self, copy: u32) -> bool {
-        let state = self.copies.get(copy);
-        let place = self.stays.get(state.stay);
-        place.bank == NO_BANK && place.copies == copy && state.next == NONE
-    }
-
-    /// What it costs to push a copy out: ports first, then how soon it is missed.
-    fn eviction_cost(&mut self, copy: u32) -> u64 {
-        let state = *self.copies.get(copy);
-        let end = self.tasks.users.end(state.stay);
-        let mut cursor = self.stays.get(state.stay).cursor;
-        let mut user = STORE;
-        while cursor < end {
-            user = self.tasks.users.at(cursor);
-            if user & STORE != 0 || !self.issued[user as usize] {
-                break;
-            }
-            cursor += 1;
-        }
-        self.stays.get_mut(state.stay).cursor = cursor;
-        let (ready, rank) = if user & STORE != 0 {
-            (false, 0)
-        } else {
-            let inst = user as usize;
-            (self.missing[inst] == 0, self.tasks.rank[inst])
-        };
-        let in_flight = u64::from(state.written > self.now);
-        let alone = u64::from(self.is_alone(copy));
-        let cost = alone + 2 * u64::from(ready) + 4 * in_flight;
-        cost << 32 | u64::from(u32::MAX - rank)
     }
 }

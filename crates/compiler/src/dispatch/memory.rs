@@ -68,7 +68,8 @@ impl Engine<'_> {
         self.recorder.bank(bank, written, op, written + path.span);
         self.enter_bank(load.stay, (bank, slot), (written, path.span));
         let end = (written + path.span).saturating_sub(self.network.shortest_transfer);
-        self.announce(load.stay, written.max(end));
+        self.stays.get_mut(load.stay).exists = true;
+        self.announce(load.stay, written.max(end), NONE);
         if self.stays.get(load.stay).left == 0 {
             self.leave(load.stay);
         }
@@ -193,7 +194,8 @@ impl Engine<'_> {
         let slot = self.scratchpad.take(bank);
         let to = Link::Xbar(xbar);
         self.drafts.push(at, Draft::Read { copy: source, to });
-        self.copies.read(source, at, path.span);
+        let kept = self.extend(source, at, path.span);
+        debug_assert!(kept, "an open copy stays");
         let route = StreamOp::Route { from: cluster };
         let routed = at + path.route;
         self.recorder
@@ -220,9 +222,12 @@ impl Engine<'_> {
     pub(super) fn leave(&mut self, stay: u32) {
         let mut copy = self.stays.get(stay).copies;
         while copy != NONE {
-            let next = self.copies.get(copy).next;
-            self.close(copy);
-            copy = next;
+            let state = *self.copies.get(copy);
+            if state.open {
+                self.open[usize::from(state.cluster)].retain(|&other| other != copy);
+                self.close(copy);
+            }
+            copy = state.next;
         }
         self.alive -= 1;
         let place = self.stays.get_mut(stay);
@@ -234,10 +239,10 @@ impl Engine<'_> {
         }
     }
 
-    /// A copy is not read any more after what is known. The caller unlinks it.
+    /// From now on a copy leaves after its last known read.
     pub(super) fn close(&mut self, copy: u32) {
         let cluster = usize::from(self.copies.get(copy).cluster);
         self.occupancy[cluster].change(self.copies.free_from(copy), -1);
-        self.open[cluster].retain(|&other| other != copy);
+        self.copies.close(copy);
     }
 }

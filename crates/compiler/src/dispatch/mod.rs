@@ -1,16 +1,19 @@
 //! Phase 3 by the clock: a list scheduler.
 //!
-//! The clock advances in steps of about one vector. At each, instructions whose
+//! The clock advances in steps of about one vector. At each, cones ([`cones`]) whose
 //! operands are on the chip or will be soon are looked at in the order of their
-//! priority, and those that can start within the lookahead are issued.
+//! priority, and those that can start within the lookahead are issued, all their
+//! instructions at once.
 //!
-//! - Instructions go to clusters in *cones* ([`cones`]): what is computed for one
-//!   reader only stays in one cluster. A cone goes where it costs least: waiting,
-//!   work that waits there already, transfers, a full register file.
-//! - An operand that is missing comes from a bank or another cluster, or joins a
-//!   stream of the same value to a third one (multicast).
-//! - Register files are counted over time ([`occupancy`]); slots are given when
-//!   all is placed ([`copies`]). What is missed least is pushed out if one is full.
+//! - A *cone* is what is computed for one reader only. It goes where it can start
+//!   first, with a cost for every value that must be brought.
+//! - An operand that is missing comes from a bank or another cluster just before it is
+//!   read, or joins a stream of the same value to a third cluster (multicast).
+//! - A result that leaves its cone is written to a bank at once. From then on its copy in
+//!   the register file is worth something, but may go at any time: it occupies a slot
+//!   from its write to its last known read, and a later read extends that if the slot is
+//!   still free ([`occupancy`]). So every interval that others must respect has an end.
+//!   Slots are given when all is placed ([`copies`]).
 //! - Loads are issued in the plan's order as bank slots and channels are free.
 //!
 //! Instructions need not keep to the plan's order, so in a small scratchpad it

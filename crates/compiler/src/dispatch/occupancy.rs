@@ -12,15 +12,13 @@ pub(super) struct Occupancy {
 }
 
 impl Occupancy {
-    /// Count after all that is known.
-    pub fn last(&self) -> i32 {
-        self.last
-    }
-
     /// Something enters (+1) or leaves (-1) at `at`.
     pub fn change(&mut self, at: u64, by: i32) {
         let place = self.changes.partition_point(|&(time, _)| time <= at);
-        self.changes.insert(place, (at, by));
+        match place.checked_sub(1).map(|k| &mut self.changes[k]) {
+            Some(same) if same.0 == at => same.1 += by,
+            _ => self.changes.insert(place, (at, by)),
+        }
         self.last += by;
     }
 
@@ -28,6 +26,65 @@ impl Occupancy {
     pub fn advance(&mut self, now: u64) {
         let past = self.changes.partition_point(|&(time, _)| time <= now);
         self.changes.drain(..past);
+    }
+
+    /// First cycle from which, up to and including `until`, one more fits among `slots`;
+    /// `None` if none does at `until` itself.
+    pub fn room_until(&self, until: u64, slots: i32) -> Option<u64> {
+        let mut count = self.last;
+        for &(time, by) in self.changes.iter().rev() {
+            // `count` holds from `time` on.
+            if time <= until {
+                if count >= slots {
+                    return None;
+                }
+                if count - by >= slots {
+                    return Some(time);
+                }
+            }
+            count -= by;
+        }
+        (count < slots).then_some(0)
+    }
+
+    /// Whether one more fits over `[from, to)`.
+    pub fn fits(&self, from: u64, to: u64, slots: i32) -> bool {
+        let mut count = self.last;
+        for &(time, by) in self.changes.iter().rev() {
+            if time < to && count + 1 > slots {
+                return false;
+            }
+            if time <= from {
+                return true;
+            }
+            count -= by;
+        }
+        count < slots
+    }
+
+    /// First cycle at or after `from` at which one more fits; `None` if there is none.
+    pub fn room_after(&self, from: u64, slots: i32) -> Option<u64> {
+        let total: i32 = self.changes.iter().map(|change| change.1).sum();
+        let mut count = self.last - total;
+        let mut index = 0;
+        while index < self.changes.len() && self.changes[index].0 <= from {
+            count += self.changes[index].1;
+            index += 1;
+        }
+        let mut at = from;
+        loop {
+            if count < slots {
+                return Some(at);
+            }
+            if index == self.changes.len() {
+                return None;
+            }
+            at = self.changes[index].0;
+            while index < self.changes.len() && self.changes[index].0 == at {
+                count += self.changes[index].1;
+                index += 1;
+            }
+        }
     }
 
     /// The first cycle from `from` on from which one more fits among `slots`
@@ -84,6 +141,37 @@ mod tests {
         assert_eq!(occupancy.room_from(30, 2, &[]), Some(30));
         occupancy.advance(10);
         assert_eq!(occupancy.room_from(0, 2, &[]), Some(20));
-        assert_eq!(occupancy.last(), 1);
+    }
+    #[test]
+    fn gaps_agree_with_counting_every_cycle() {
+        let mut state = 3u64;
+        let mut next = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        for _ in 0..200 {
+            let mut occupancy = Occupancy::default();
+            let mut counts = [0; 80];
+            for _ in 0..next(8) {
+                let (from, length) = (next(50), 1 + next(20));
+                occupancy.change(from, 1);
+                occupancy.change(from + length, -1);
+                (from..from + length).for_each(|cycle| counts[cycle as usize] += 1);
+            }
+            let slots = 1 + next(4) as i32;
+            let free = |cycle: u64| counts[cycle as usize] < slots;
+            let at = next(70);
+            assert_eq!(occupancy.room_after(at, slots), (at..).find(|&t| free(t)));
+            let crowded = (0..=at).rev().find(|&t| !free(t));
+            let room = match crowded {
+                Some(t) => (t < at).then_some(t + 1),
+                None => Some(0),
+            };
+            assert_eq!(occupancy.room_until(at, slots), room);
+            let to = at + 1 + next(80 - at - 1).min(9);
+            assert_eq!(occupancy.fits(at, to, slots), (at..to).all(free));
+        }
     }
 }

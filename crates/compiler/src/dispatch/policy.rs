@@ -15,6 +15,10 @@ pub(crate) struct Policy {
     pub loads_by_way: bool,
     /// Eighths of the scratchpad that loads leave to results.
     pub reserve: u64,
+    /// Most operations of a cone on each unit of a kind.
+    pub work: u32,
+    /// Most cones that read the same values and are joined.
+    pub gang: usize,
 }
 
 impl Policy {
@@ -22,20 +26,26 @@ impl Policy {
     pub fn of_trial(trial: u64, seed: u64) -> Self {
         let first = Self {
             quantum: 1,
-            lookahead: 16,
+            lookahead: 12,
             transfer: 2,
             by_way: false,
             loads_by_way: false,
             reserve: 1,
+            work: 8,
+            gang: 2,
+        };
+        let by_way = Self {
+            by_way: true,
+            loads_by_way: true,
+            work: 4,
+            ..first
         };
         match trial {
             0 => first,
-            1 => Self {
-                by_way: true,
-                loads_by_way: true,
-                ..first
-            },
-            2 => Self {
+            1 => by_way,
+            2 => Self { work: 2, ..by_way },
+            3 => Self {
+                lookahead: 24,
                 transfer: 4,
                 ..first
             },
@@ -56,11 +66,13 @@ impl Policy {
         };
         Self {
             quantum: 1,
-            lookahead: 4 + next(24),
+            lookahead: 6 + next(24),
             transfer: 1 + next(5),
             by_way: next(2) == 1,
             loads_by_way: next(2) == 1,
             reserve: 1,
+            work: 1 << next(4),
+            gang: 1 + next(3) as usize,
         }
     }
 }

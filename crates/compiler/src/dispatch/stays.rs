@@ -13,8 +13,8 @@ pub(super) struct Stay {
     pub slot: u16,
     /// First open copy in a register file, or [`NONE`].
     pub copies: u32,
-    /// First user that may be unissued, as a position of the users' array.
-    pub cursor: u32,
+    /// It is loaded or computed, as far as the schedule goes.
+    pub exists: bool,
     /// Users that are not issued.
     pub left: u32,
     /// First cycle of the write into the bank, and its end.
@@ -39,8 +39,8 @@ impl Stays {
             bank: NO_BANK,
             slot: 0,
             copies: NONE,
-            cursor: users.start(stay),
             left: users.end(stay) - users.start(stay),
+            exists: false,
             written: 0,
             written_end: 0,
             free_from: 0,

@@ -1,11 +1,16 @@
 //! Transfers to clusters.
 
+use std::cmp::Reverse;
+
 use cyclotron_isa::{Link, NONE, StreamOp};
 
 use super::engine::Engine;
 use super::records::Draft;
 use crate::placement::path::Path;
 use crate::placement::residents::{NO_BANK, Sent};
+
+/// Beats that a transfer may arrive before others if it shares a stream with another one.
+const JOINING: u64 = 2;
 
 /// A transfer to a cluster that was found possible.
 #[derive(Debug, Clone, Copy)]
@@ -30,59 +35,93 @@ impl Engine<'_> {
     /// The transfer that arrives first, but not before `from`; `None` if no
     /// network leads to the cluster from where the value is.
     pub(super) fn find_transfer(&self, cluster: u16, stay: u32, from: u64) -> Option<Transfer> {
-        let place = self.stays.get(stay);
-        let mut best: Option<(u64, Transfer)> = None;
-        let mut offer = |transfer: Transfer| {
-            let cost = transfer.arrives() * 2 + u64::from(!transfer.joined);
-            if best.as_ref().is_none_or(|&(before, _)| cost < before) {
-                best = Some((cost, transfer));
-            }
-        };
-        for sent in place.sent.iter().flatten() {
-            if let Some(transfer) = self.join(cluster, stay, sent)
-                && transfer.arrives() >= from.max(self.now)
-                && transfer.path.can_join(&self.calendars, transfer.at)
-            {
-                offer(transfer);
-            }
-        }
-        let mut try_path = |readable: u64, (xbar, path): (u16, Path), from_port, copy| {
-            let first = readable.max(self.now).max(from.saturating_sub(path.delay));
-            offer(Transfer {
-                at: path.earliest(&self.calendars, first),
-                xbar,
-                path,
-                from: from_port,
-                copy,
-                joined: false,
-            });
-        };
-        if place.bank != NO_BANK {
-            let found = self.network.bank_to_cluster(place.bank, cluster);
-            let last = place.written_end.saturating_sub(found.1.span);
-            try_path(place.written.max(last), found, place.bank, NONE);
-        }
-        let mut copy = place.copies;
-        while copy != NONE {
-            let state = self.copies.get(copy);
-            if let Some(found) = self.network.cluster_to_cluster(state.cluster, cluster) {
-                try_path(state.readable(found.1.span), found, state.cluster, copy);
-            }
-            copy = state.next;
-        }
-        best.map(|(_, transfer)| transfer)
+        let from = from.max(self.now);
+        let joined = self.joinable(cluster, stay);
+        let joined = joined.filter(|transfer| transfer.arrives() >= from);
+        let sent = self.sources(cluster, stay).filter_map(|source| {
+            let first = source.at.max(from.saturating_sub(source.path.delay));
+            self.sent_at(source, source.path.earliest(&self.calendars, first))
+        });
+        joined
+            .chain(sent)
+            .min_by_key(|transfer| (transfer.arrives(), !transfer.joined))
     }
 
-    /// When a value can be in a cluster where it is not.
-    pub(super) fn arrival(&self, cluster: u16, stay: u32) -> u64 {
-        match self.find_transfer(cluster, stay, self.now) {
-            Some(transfer) => transfer.arrives(),
-            None => {
-                let first = self.copies.of(self.stays.get(stay).copies).next();
-                let copy = first.expect("a value on the chip is somewhere");
-                copy.written.max(self.now) + self.network.detour(copy.cluster)
-            }
-        }
+    /// A transfer that arrives in `[from, until]`, as late as possible: until it is read it
+    /// takes a slot. One that joins a stream may arrive a little earlier than others.
+    pub(super) fn find_late_transfer(
+        &self,
+        cluster: u16,
+        stay: u32,
+        (from, until): (u64, u64),
+    ) -> Option<Transfer> {
+        let from = from.max(self.now);
+        let joined = self.joinable(cluster, stay);
+        let joined = joined.filter(|transfer| (from..=until).contains(&transfer.arrives()));
+        let sent = self.sources(cluster, stay).filter_map(|source| {
+            let path = source.path;
+            let first = source.at.max(from.saturating_sub(path.delay));
+            let last = until
+                .checked_sub(path.delay)
+                .filter(|&last| last >= first)?;
+            let latest = path.latest(&self.calendars, first, last);
+            latest.and_then(|at| self.sent_at(source, at)).or_else(|| {
+                let earliest = path.earliest(&self.calendars, first);
+                self.sent_at(source, earliest).filter(|_| earliest <= last)
+            })
+        });
+        let gain = |transfer: &Transfer| {
+            let worth = if transfer.joined {
+                JOINING * self.beat
+            } else {
+                0
+            };
+            (transfer.arrives() + worth, Reverse(transfer.from))
+        };
+        joined.chain(sent).max_by_key(gain)
+    }
+
+    /// The streams of a value that are sent to other clusters anyway and that this
+    /// one can receive too.
+    fn joinable(&self, cluster: u16, stay: u32) -> impl Iterator<Item = Transfer> + '_ {
+        let sent = self.stays.get(stay).sent.into_iter().flatten();
+        sent.filter_map(move |sent| self.join(cluster, stay, &sent))
+            .filter(|transfer| transfer.path.can_join(&self.calendars, transfer.at))
+    }
+
+    /// From where a value can be sent to a cluster, and from which cycle on.
+    fn sources(&self, cluster: u16, stay: u32) -> impl Iterator<Item = Transfer> + '_ {
+        let place = self.stays.get(stay);
+        let source = |readable: u64, (xbar, path), from, copy| Transfer {
+            at: readable.max(self.now),
+            xbar,
+            path,
+            from,
+            copy,
+            joined: false,
+        };
+        let bank = (place.bank != NO_BANK).then(|| {
+            let found = self.network.bank_to_cluster(place.bank, cluster);
+            let last = place.written_end.saturating_sub(found.1.span);
+            source(place.written.max(last), found, place.bank, NONE)
+        });
+        let copies = self.copies.numbers(place.copies).filter_map(move |copy| {
+            let state = self.copies.get(copy);
+            let found = self.network.cluster_to_cluster(state.cluster, cluster)?;
+            Some(source(
+                state.readable(found.1.span),
+                found,
+                state.cluster,
+                copy,
+            ))
+        });
+        bank.into_iter().chain(copies)
+    }
+
+    /// A transfer at a cycle, if its source is there until then.
+    fn sent_at(&self, source: Transfer, at: u64) -> Option<Transfer> {
+        let there = source.copy == NONE || self.can_extend(source.copy, at, source.path.span);
+        there.then_some(Transfer { at, ..source })
     }
 
     /// A further receiver of a stream that is sent anyway.
@@ -131,7 +170,7 @@ impl Engine<'_> {
                 self.recorder.bank(from, at, op, at + path.span);
             } else {
                 self.drafts.push(at, Draft::Read { copy, to });
-                self.copies.read(copy, at, path.span);
+                self.extend(copy, at, path.span);
             }
         }
         let routed = at + path.route;
@@ -139,6 +178,7 @@ impl Engine<'_> {
         self.recorder
             .xbar_port((xbar, cluster), routed, route, routed + path.span);
         let copy = self.open_copy(cluster, stay, (transfer.arrives(), path.span));
+        self.close(copy);
         let from = Link::Xbar(xbar);
         self.drafts
             .push(transfer.arrives(), Draft::Write { copy, from });
@@ -152,8 +192,8 @@ impl Engine<'_> {
         let place = self.stays.get_mut(stay);
         let copy = self.copies.add(cluster, stay, place.copies, written);
         place.copies = copy;
+        place.exists = true;
         self.occupancy[usize::from(cluster)].change(written.0, 1);
-        self.open[usize::from(cluster)].push(copy);
         copy
     }
 }
