@@ -94,7 +94,7 @@ bench: setup ## Measure everything beside the peers (an hour), and record it
 	$(BIN)/cyclotron bench operations --peers
 	$(BIN)/cyclotron bench programs --peers
 	$(BIN)/cyclotron bench --render
-	cargo bench -p cyclotron-ring -p cyclotron-runtime -p cyclotron-checker -p cyclotron-compiler
+	cargo bench -p cyclotron-ring -p cyclotron-checker -p cyclotron-compiler
 
 clean: ## Remove what was built
 	rm -rf target .venv

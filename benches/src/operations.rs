@@ -51,7 +51,7 @@ impl Operations {
         let mut sizes = Vec::new();
         for scheme in [Scheme::Ckks, Scheme::Bgv] {
             for size in &SIZES {
-                if (scheme == Scheme::Ckks || size.bgv) && (all || !size.extra) {
+                if size.schemes.contains(&scheme) && (all || !size.extra) {
                     let name = format!("{scheme}/{}", size.name);
                     sizes.push((name, Arc::new(size.parameters(scheme)?)));
                 }

@@ -22,21 +22,26 @@ pub(crate) struct SetSize {
     pub rescale: (usize, u32),
     /// Special primes.
     pub special: (usize, u32),
-    /// Whether BGV has it too.
-    pub bgv: bool,
+    /// Who has it.
+    pub schemes: &'static [Scheme],
+    /// Bits of the words.
+    pub word_bits: u32,
     /// Whether it is listed only when everything is asked for.
     pub extra: bool,
 }
 
+const BOTH: [Scheme; 2] = [Scheme::Ckks, Scheme::Bgv];
+
 /// The sets of `benches/README.md`, and a small one for tests.
-pub(crate) const SIZES: [SetSize; 4] = [
+pub(crate) const SIZES: [SetSize; 6] = [
     SetSize {
         name: "n14",
         log_n: 14,
         base: (3, 48),
         rescale: (5, 49),
         special: (1, 49),
-        bgv: true,
+        schemes: &BOTH,
+        word_bits: 64,
         extra: false,
     },
     SetSize {
@@ -45,7 +50,8 @@ pub(crate) const SIZES: [SetSize; 4] = [
         base: (2, 47),
         rescale: (6, 48),
         special: (1, 48),
-        bgv: true,
+        schemes: &BOTH,
+        word_bits: 64,
         extra: false,
     },
     SetSize {
@@ -54,7 +60,28 @@ pub(crate) const SIZES: [SetSize; 4] = [
         base: (2, 50),
         rescale: (22, 50),
         special: (8, 50),
-        bgv: false,
+        schemes: &[Scheme::Ckks],
+        word_bits: 64,
+        extra: false,
+    },
+    SetSize {
+        name: "n14-60bit",
+        log_n: 14,
+        base: (2, 59),
+        rescale: (4, 59),
+        special: (2, 60),
+        schemes: &[Scheme::Ckks],
+        word_bits: 64,
+        extra: false,
+    },
+    SetSize {
+        name: "n14-31bit",
+        log_n: 14,
+        base: (2, 29),
+        rescale: (10, 29),
+        special: (3, 31),
+        schemes: &[Scheme::Bgv],
+        word_bits: 32,
         extra: false,
     },
     SetSize {
@@ -63,7 +90,8 @@ pub(crate) const SIZES: [SetSize; 4] = [
         base: (2, 47),
         rescale: (2, 48),
         special: (2, 48),
-        bgv: true,
+        schemes: &BOTH,
+        word_bits: 64,
         extra: true,
     },
 ];
@@ -78,7 +106,7 @@ impl SetSize {
         literal.log_q = Some([repeat(self.base), repeat(self.rescale)].concat());
         literal.log_p = Some(repeat(self.special));
         literal.base_limbs = Some(self.base.0);
-        literal.word_bits = Some(64);
+        literal.word_bits = Some(self.word_bits);
         literal.allow_insecure = Some("a benchmark of the set that peers are quoted at".to_owned());
         match scheme {
             Scheme::Ckks => literal.scale_bits = Some(f64::from(self.rescale.1) - 0.01),
