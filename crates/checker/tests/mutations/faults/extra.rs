@@ -33,6 +33,12 @@ pub(super) const KINDS: &[Kind] = &[
         written_twice,
     )
     .sparing_values(),
+    Kind::new(
+        "instruction issued twice at once",
+        "its unit is busy; the second result goes to a free slot",
+        issued_twice,
+    )
+    .sparing_values(),
 ];
 
 /// The same read again, after it has ended.
@@ -58,21 +64,37 @@ fn written_twice(subject: &Subject<'_>, site: Site, rng: &mut TestRng) -> Option
     };
     (ports(subject.machine, component, &write).1 == 1).then_some(())?;
     let life = &subject.index.lives[*subject.index.begun.get(&site)?];
-    let done = |other: &&Life| {
-        let last = other.reads.iter().map(|read| read.end).max();
-        let last = last.unwrap_or(0).max(other.write.end);
-        other.memory == memory && other.after.is_none() && last <= life.write.start
-    };
-    let free: Vec<u32> = subject
-        .index
-        .lives
-        .iter()
-        .filter(done)
-        .map(|l| l.slot)
-        .collect();
+    let free = free_slots(subject, memory, life.write.start);
     (!free.is_empty()).then_some(())?;
     let slot = rng.pick(&free) as u16;
     let mut draft = subject.draft();
     draft.add(site, 0, StreamOp::Write { slot, from });
     Some(draft)
+}
+
+/// The instruction again while its unit is busy with it, into a free slot.
+fn issued_twice(subject: &Subject<'_>, site: Site, rng: &mut TestRng) -> Option<Draft> {
+    let mut again = subject.op(site);
+    let StreamOp::Compute { dst, .. } = &mut again else {
+        return None;
+    };
+    let life = &subject.index.lives[*subject.index.begun.get(&site)?];
+    let free = free_slots(subject, life.memory, life.write.start);
+    let occupancy = life.write.end - life.write.start;
+    (!free.is_empty() && occupancy > 1).then_some(())?;
+    *dst = rng.pick(&free) as u16;
+    let mut draft = subject.draft();
+    draft.add(site, 1 + rng.below(occupancy - 1), again);
+    Some(draft)
+}
+
+/// Slots that nothing uses from a cycle on.
+fn free_slots(subject: &Subject<'_>, memory: Memory, cycle: u64) -> Vec<u32> {
+    let done = |life: &&Life| {
+        let last = life.reads.iter().map(|read| read.end).max();
+        let last = last.unwrap_or(0).max(life.write.end);
+        life.memory == memory && life.after.is_none() && last <= cycle
+    };
+    let lives = subject.index.lives.iter();
+    lives.filter(done).map(|life| life.slot).collect()
 }
