@@ -177,6 +177,34 @@ fn a_bit_for_an_entry_is_paid_for_by_the_limit() {
     assert_eq!(found, Err(refused));
 }
 
+/// Immediates without a bit each would be memory that nothing pays for.
+#[test]
+fn immediates_that_cannot_differ_are_refused() {
+    // One stream: unit 0 0, 1000 entries, no order, no widths; one form, which is an
+    // operation without sources and has 1000 immediates of no bits.
+    let numbers = [(1, 32), (0, 35), (1000, 32), (0, 5 + 42), (1, 16)];
+    let form = [(0, 3 + 4 + 3), (1000, 32), (0, 6)];
+    let bits: Vec<u8> = numbers
+        .iter()
+        .chain(&form)
+        .flat_map(|&(value, width): &(u64, u32)| {
+            (0..width).rev().map(move |k| (value >> k & 1) as u8)
+        })
+        .collect();
+    let mut bytes: Vec<u8> = bits
+        .chunks(8)
+        .map(|byte| byte.iter().enumerate().map(|(k, bit)| bit << (7 - k)).sum())
+        .collect();
+    bytes.extend([255; 1000]);
+    let refused = EncodingError::TooMany {
+        stream: 0,
+        what: "immediates",
+        count: 1000,
+        limit: 1,
+    };
+    assert_eq!(decode_streams(&bytes, 1000), Err(refused));
+}
+
 #[test]
 fn a_regular_stream_takes_two_bytes_an_entry() {
     let entries = (0..1000).map(|i| Entry {

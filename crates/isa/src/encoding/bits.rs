@@ -84,6 +84,15 @@ impl<'a> BitReader<'a> {
         Ok(value >> unused & ((1 << width) - 1))
     }
 
+    /// The width of a number of at most 32 bits.
+    pub(super) fn width(&mut self) -> Result<u32, EncodingError> {
+        let width = self.get(6, "width")?;
+        match u32::try_from(width) {
+            Ok(width @ 0..=32) => Ok(width),
+            _ => Err(self.unknown("width", width)),
+        }
+    }
+
     /// An error unless so many bits are left.
     pub(super) fn room(&self, bits: u64, what: &'static str) -> Result<(), EncodingError> {
         if bits <= self.bytes.len() as u64 * 8 - self.at {

@@ -1,7 +1,7 @@
 //! Forms: what entries of a stream can have in common, and what they leave open.
 
 use crate::encoding::EncodingError;
-use crate::encoding::bits::{BitReader, BitWriter, index_width};
+use crate::encoding::bits::{BitReader, BitWriter, index_width, value_width};
 use crate::op::Op;
 use crate::schedule::{Link, NO_SLOT, StreamOp};
 
@@ -67,8 +67,11 @@ impl Form {
                 out.put(op as u64, 4);
                 out.put(sources.into(), 3);
                 out.put(immediates.len() as u64, 32);
+                let width = immediates.iter().copied().map(value_width).max();
+                let width = width.unwrap_or(0);
+                out.put(width.into(), 6);
                 for &value in immediates {
-                    out.put(value.into(), 32);
+                    out.put(value.into(), width);
                 }
             }
             Form::Read { to } => {
@@ -101,8 +104,11 @@ impl Form {
                 let sources = reader.get(3, "sources")? as u8;
                 let count = reader.get(32, "number of immediates")?;
                 reader.at_most("immediates", count, entries)?;
-                reader.room(count * 32, "immediates")?;
-                let mut value = || Ok(reader.get(32, "immediate")? as u32);
+                let width = reader.width()?;
+                // They differ from each other.
+                reader.at_most("immediates", count, 1 << width)?;
+                reader.room(count * u64::from(width), "immediates")?;
+                let mut value = || Ok(reader.get(width, "immediate")? as u32);
                 let values = (0..count).map(|_| value()).collect::<Result<_, _>>()?;
                 return Ok((Form::Compute { op, sources }, values));
             }

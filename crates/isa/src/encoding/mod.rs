@@ -9,7 +9,7 @@
 //! ```text
 //! streams:  count(32) stream*
 //! stream:   component entries(32) order(5) widths(7 x 6) forms(16) form* entry* 0-7 zeros
-//! form:     kind(3) (operation(4) sources(3) immediates(32) value(32)* | link(17))?
+//! form:     kind(3) (operation(4) sources(3) immediates(32) width(6) value(width)* | link(17))?
 //! entry:    wait(exponential Golomb of that order) form(*) field(*)*
 //! ```
 //!
@@ -198,10 +198,7 @@ fn read_stream(reader: &mut BitReader<'_>, max_entries: u64) -> Result<Stream, E
     let order = reader.get(5, "order of waits")? as u32;
     let mut widths = [0; FIELDS];
     for width in &mut widths {
-        *width = reader.get(6, "width of a field")? as u32;
-        if *width > 32 {
-            return Err(reader.unknown("width", u64::from(*width)));
-        }
+        *width = reader.width()?;
     }
     let forms = reader.get(16, "number of forms")?;
     // Some entry has each form, and each immediate of a form.
