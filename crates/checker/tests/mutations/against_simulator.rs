@@ -84,9 +84,10 @@ fn mutants_are_rejected_or_harmless() {
     let rejected = sum(|t| t.wrong_limbs + t.undecodable + t.same_limbs);
     assert!(rejected > 3_000, "{tallies:#?}");
     // What is left are coincidences of the values: a factor 1 in another prime,
-    // an automorphism of a constant or of zero, an equal value in another slot.
+    // an automorphism of a constant or of zero, an equal value in another slot; and
+    // transfers of values that are not needed where they go.
     let same = sum(|t| t.same_limbs);
-    assert!(same * 50 < rejected, "{same} of {rejected}: {tallies:#?}");
+    assert!(same * 20 < rejected, "{same} of {rejected}: {tallies:#?}");
     for (mutation, tally) in &tallies {
         let rejected = tally.wrong_limbs + tally.undecodable;
         let few = matches!(mutation, Mutation::Cycles | Mutation::SwapOperands);

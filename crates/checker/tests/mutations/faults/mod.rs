@@ -157,6 +157,13 @@ impl<'a> Subject<'a> {
         (!reads.is_empty() && replaced).then_some(life)
     }
 
+    /// Whether anything depends on what an entry, with its transfer, does.
+    fn is_needed(&self, site: Site) -> bool {
+        let stored = |part| matches!(self.op(part), StreamOp::Store { .. });
+        let mut family = self.index.family(site).into_iter();
+        family.any(|part| stored(part) || self.missed_life(part).is_some())
+    }
+
     /// The write that takes what a route delivers.
     fn receiver(&self, route: Site) -> Option<Site> {
         let Component::XbarPort { xbar, port } = self.component(route) else {

@@ -118,6 +118,7 @@ fn too_early(subject: &Subject<'_>, site: Site) -> Option<Draft> {
         let ready = write.start.max(write.end.saturating_sub(span));
         (ready as i64 - 1 - read.start as i64, life)
     };
+    subject.is_needed(site).then_some(())?;
     // The last operand that is there, so that one cycle is missing and no more.
     let (by, life) = subject.reads(site).map(by).max()?;
     let before = subject.index.lives[life].before;
@@ -172,6 +173,7 @@ fn swapped_vectors(subject: &Subject<'_>, site: Site, rng: &mut TestRng) -> Opti
     };
     let entry = rng.index(entries.len());
     let other = Site { entry, ..site };
+    (subject.is_needed(site) && subject.is_needed(other)).then_some(())?;
     match entries[entry].op {
         StreamOp::Read {
             slot: second,
@@ -200,7 +202,7 @@ fn overwritten_early(subject: &Subject<'_>, site: Site, _: &mut TestRng) -> Opti
 
 fn read_late(subject: &Subject<'_>, site: Site, rng: &mut TestRng) -> Option<Draft> {
     let reads: Vec<_> = subject.reads(site).collect();
-    (!reads.is_empty()).then_some(())?;
+    (!reads.is_empty() && subject.is_needed(site)).then_some(())?;
     let (life, read) = rng.pick(&reads);
     let after = subject.index.lives[life].after?;
     let write = subject.index.lives[after].write;
