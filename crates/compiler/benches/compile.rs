@@ -8,6 +8,7 @@
     reason = "a benchmark reports on standard output"
 )]
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use cyclotron_compiler::{Options, compile};
@@ -43,8 +44,19 @@ fn main() {
 /// Instructions and cycles of a program of so many rotations of every ciphertext.
 fn compile_program(steps: u32, machine: &cyclotron_machine::Resolved) -> (usize, u64) {
     let program = programs::inner_sums(14, LEVEL, WIDTH, steps);
-    let compiled = compile(&program, machine, &Options::default(), &mut |_, _| {});
+    let (mut began, mut seconds) = (Instant::now(), BTreeMap::new());
+    let mut ended = |phase, _| {
+        *seconds.entry(phase).or_insert(0.0) += began.elapsed().as_secs_f64();
+        began = Instant::now();
+    };
+    let compiled = compile(&program, machine, &Options::default(), &mut ended);
     let compiled = compiled.expect("the program fits");
+    if steps > 1 {
+        let phases = seconds
+            .iter()
+            .map(|(phase, s)| format!("{phase:?} {s:.2} s"));
+        println!("{}", phases.collect::<Vec<_>>().join(", "));
+    }
     (compiled.flat.len(), compiled.schedule.cycles)
 }
 

@@ -42,11 +42,12 @@ impl Calendar {
 
     /// The first cycle at or after `from` from which `span` cycles are free.
     pub fn earliest(&self, from: u64, span: u64) -> u64 {
-        let mut k = self.gaps.len() - 1;
-        while k > 0 && self.gaps[k - 1].end > from {
-            k -= 1;
+        let last = self.gaps[self.gaps.len() - 1];
+        if last.start <= from {
+            return from;
         }
-        for gap in &self.gaps[k..] {
+        let first = self.gaps.partition_point(|gap| gap.end <= from);
+        for gap in &self.gaps[first..] {
             let start = gap.start.max(from);
             if gap.end - start >= span && gap.end > start {
                 return start;
@@ -145,6 +146,9 @@ impl Calendars {
             let at = calendar.earliest(from, span);
             if at < best.0 {
                 best = (at, ports.first + k as u32);
+                if at == from {
+                    break;
+                }
             }
         }
         best

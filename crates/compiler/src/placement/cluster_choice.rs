@@ -9,7 +9,7 @@
 //!   operands of its readers, and of theirs) and that is somewhere else,
 //! - a transfer for what is pushed out of a full register file.
 
-use cyclotron_isa::Step;
+use cyclotron_isa::{Op, Step};
 
 use super::placer::Placer;
 use super::residents::{NO_BANK, NO_RECORD};
@@ -25,11 +25,28 @@ struct Partner {
     weight: u64,
 }
 
+/// What an instruction finds on a cluster.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Prospect {
+    /// When the last operand that is there was written.
+    ready: u64,
+    /// When the last operand that is not there may arrive, 0 if all are.
+    arrival: u64,
+    /// Cost of transfers now and later, in cycles.
+    extra: u64,
+}
+
+impl Prospect {
+    /// The least that it may cost.
+    fn least(&self) -> u64 {
+        self.ready.max(self.arrival) + self.extra
+    }
+}
+
 impl Placer<'_> {
     /// The cluster with the lowest cost.
-    pub(super) fn choose_cluster(&self, inst: usize, sources: &[u32]) -> u16 {
+    pub(super) fn choose_cluster(&mut self, inst: usize, sources: &[u32]) -> u16 {
         let op = self.flat.op[inst];
-        let timing = self.timing[op as usize];
         let mut arrivals = [0; 3];
         for (arrival, &source) in arrivals.iter_mut().zip(sources) {
             *arrival = self.arrival(self.residents.of(source));
@@ -39,47 +56,78 @@ impl Placer<'_> {
             weight: 0,
         }; 8];
         let partners = self.partners(inst, &mut partners);
-        let transfer = self.transfer_cost();
-        let mut best = (u64::MAX, 0);
-        for cluster in 0..self.machine.clusters {
-            let mut ready = 0;
-            let mut moves: u64 = 0;
-            for (&source, &arrival) in sources.iter().zip(&arrivals) {
-                let record = self.residents.of(source);
-                ready = ready.max(match self.residents.copy_in(record, cluster) {
-                    Some(slot) => self.regfiles.slot(cluster, slot).written,
-                    None => {
-                        moves += 1;
-                        let port = self.network.arrivals(cluster);
-                        self.calendars.earliest(port, arrival, transfer).0
-                    }
-                });
-            }
-            // Waiting for a turn takes a few cycles anywhere: not worth the search.
-            let issue = self.network.issue(self.machine, cluster, op, timing);
-            let span = issue.span.max(1);
-            let ready = ready.max(self.network.banks_done(&self.calendars, cluster));
-            let start = self.calendars.earliest(issue.units, ready, span).0;
-            let needed = moves + 1;
-            let free = self.regfiles.free_count(cluster) as u64;
-            let pushed = needed.saturating_sub(free + 1);
-            let met: u64 = partners
-                .iter()
-                .filter(|partner| self.residents.copy_in(partner.record, cluster).is_none())
-                .map(|partner| partner.weight)
-                .sum();
-            let cost = start + transfer * (moves + pushed) + transfer * met / 8;
-            if cost < best.0 {
-                best = (cost, cluster);
+        let mut prospects = std::mem::take(&mut self.prospects);
+        prospects.clear();
+        prospects.extend(
+            (0..self.machine.clusters)
+                .map(|cluster| self.prospect(cluster, (sources, &arrivals), partners)),
+        );
+        // The most promising cluster first: most others then need no closer look.
+        let promising = (0u16..).zip(&prospects).min_by_key(|(_, p)| p.least());
+        let first = promising.map_or(0, |(cluster, _)| cluster);
+        let mut best = (self.cost(first, &prospects[usize::from(first)], op), first);
+        for (cluster, prospect) in (0u16..).zip(&prospects) {
+            if cluster != first && (prospect.least(), cluster) < best {
+                best = best.min((self.cost(cluster, prospect, op), cluster));
             }
         }
+        self.prospects = prospects;
         best.1
     }
 
-    /// Cycles of network ports that a transfer to a cluster takes.
-    fn transfer_cost(&self) -> u64 {
-        let bank = self.topology.banks[0];
-        self.network.bank_to_cluster(bank, 0).1.span.max(1)
+    /// What is known of an instruction on a cluster without asking any calendar.
+    fn prospect(
+        &self,
+        cluster: u16,
+        (sources, arrivals): (&[u32], &[u64; 3]),
+        partners: &[Partner],
+    ) -> Prospect {
+        let transfer = self.transfer;
+        let mut prospect = Prospect::default();
+        let mut moves = 0;
+        for (&source, &arrival) in sources.iter().zip(arrivals) {
+            let record = self.residents.of(source);
+            match self.residents.copy_in(record, cluster) {
+                Some(slot) => {
+                    let written = self.regfiles.slot(cluster, slot).written;
+                    prospect.ready = prospect.ready.max(written);
+                }
+                None => {
+                    moves += 1;
+                    prospect.arrival = prospect.arrival.max(arrival);
+                }
+            }
+        }
+        let free = self.regfiles.free_count(cluster) as u64;
+        let pushed = (moves + 1u64).saturating_sub(free + 1);
+        let met: u64 = partners
+            .iter()
+            .filter(|partner| self.residents.copy_in(partner.record, cluster).is_none())
+            .map(|partner| partner.weight)
+            .sum();
+        prospect.extra = transfer * (moves + pushed) + transfer * met / 8;
+        prospect
+    }
+
+    /// The cost of an instruction on a cluster.
+    fn cost(&self, cluster: u16, prospect: &Prospect, op: Op) -> u64 {
+        let mut ready = prospect.ready;
+        if prospect.arrival > 0 {
+            // The latest operand waits longest for the port.
+            let port = self.network.arrivals(cluster);
+            let arrival = self
+                .calendars
+                .earliest(port, prospect.arrival, self.transfer);
+            ready = ready.max(arrival.0);
+        }
+        // Waiting for a turn takes a few cycles anywhere: not worth the search.
+        let timing = self.timing[op as usize];
+        let issue = self.network.issue(self.machine, cluster, op, timing);
+        let ready = ready.max(self.network.banks_done(&self.calendars, cluster));
+        let start = self
+            .calendars
+            .earliest(issue.units, ready, issue.span.max(1));
+        start.0 + prospect.extra
     }
 
     /// The values in register files that the result of an instruction will meet.
@@ -129,7 +177,7 @@ impl Placer<'_> {
     /// What it costs, in cycles, to push a value out of a register file.
     pub(super) fn eviction_cost(&self, record: u32) -> u64 {
         let resident = self.residents.get(record);
-        let transfer = self.transfer_cost();
+        let transfer = self.transfer;
         let next = self.uses.next(resident.value).unwrap_or(u32::MAX);
         let distance = u64::from(next.saturating_sub(self.position)).min(NEAR);
         let alone = resident.bank == NO_BANK && resident.copies.len() == 1;

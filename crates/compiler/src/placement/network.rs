@@ -38,6 +38,11 @@ pub(crate) struct Network {
     from_clusters: Vec<u16>,
     among_clusters: Option<u16>,
     first_bank: u16,
+    clusters: usize,
+    /// Paths by bank and cluster, by two clusters, by bank and cluster, found once.
+    fetches: Vec<(u16, Path)>,
+    exchanges: Vec<(u16, Path)>,
+    returns: Vec<(u16, Path)>,
     /// Shortest span of a transfer into a register file.
     pub shortest_transfer: u64,
 }
@@ -92,7 +97,7 @@ impl Network {
             repeat(outputs, || add(1, u64::from(x.span)))
         });
         let channels = each(&machine.channels, |c| add(1, u64::from(c.span)));
-        Self {
+        let mut network = Self {
             units,
             wheels,
             regfile_reads,
@@ -117,7 +122,36 @@ impl Network {
             from_clusters: topology.from_clusters.clone(),
             among_clusters: topology.among_clusters,
             first_bank: topology.banks[0],
+            clusters,
+            fetches: Vec::new(),
+            exchanges: Vec::new(),
+            returns: Vec::new(),
             shortest_transfer: transfer,
+        };
+        network.find_paths(topology);
+        network
+    }
+
+    /// Fills the tables of paths; those of banks that are not used stay empty.
+    fn find_paths(&mut self, topology: &Topology) {
+        let clusters = 0..self.clusters as u16;
+        let banks = 0..self.bank_reads.len() as u16;
+        for (bank, cluster) in banks.flat_map(|b| clusters.clone().map(move |c| (b, c))) {
+            let usable = topology.banks.contains(&bank);
+            let of =
+                |found: &dyn Fn() -> (u16, Path)| if usable { found() } else { Default::default() };
+            self.fetches
+                .push(of(&|| self.find_bank_to_cluster(bank, cluster)));
+            self.returns
+                .push(of(&|| self.find_cluster_to_bank(cluster, bank)));
+        }
+        if let Some(xbar) = self.among_clusters {
+            let pairs = clusters
+                .clone()
+                .flat_map(|a| clusters.clone().map(move |b| (a, b)));
+            self.exchanges = pairs
+                .map(|(from, to)| self.find_cluster_to_cluster(xbar, from, to))
+                .collect();
         }
     }
 
@@ -177,7 +211,25 @@ impl Network {
     }
 
     /// Bank to cluster, and the crossbar that it takes.
+    #[inline]
     pub fn bank_to_cluster(&self, bank: u16, cluster: u16) -> (u16, Path) {
+        self.fetches[usize::from(bank) * self.clusters + usize::from(cluster)]
+    }
+
+    /// Cluster to cluster, if there is a crossbar among them.
+    #[inline]
+    pub fn cluster_to_cluster(&self, from: u16, to: u16) -> Option<(u16, Path)> {
+        self.among_clusters?;
+        Some(self.exchanges[usize::from(from) * self.clusters + usize::from(to)])
+    }
+
+    /// Cluster to bank, and the crossbar that it takes.
+    #[inline]
+    pub fn cluster_to_bank(&self, cluster: u16, bank: u16) -> (u16, Path) {
+        self.returns[usize::from(bank) * self.clusters + usize::from(cluster)]
+    }
+
+    fn find_bank_to_cluster(&self, bank: u16, cluster: u16) -> (u16, Path) {
         let xbar = self.to_clusters[usize::from(bank)];
         let x = usize::from(xbar);
         let route = self.bank_latency[usize::from(bank)];
@@ -193,9 +245,7 @@ impl Network {
         (xbar, path)
     }
 
-    /// Cluster to cluster, if there is a crossbar among them.
-    pub fn cluster_to_cluster(&self, from: u16, to: u16) -> Option<(u16, Path)> {
-        let xbar = self.among_clusters?;
+    fn find_cluster_to_cluster(&self, xbar: u16, from: u16, to: u16) -> (u16, Path) {
         let x = usize::from(xbar);
         let route = self.regfile_latency;
         let delay = route + self.xbar_latency[x];
@@ -207,11 +257,10 @@ impl Network {
             .leg(self.xbar_ports[x][usize::from(to)], route)
             .leg(self.regfile_writes[usize::from(to)], delay)
             .turns(self.wheel(from), self.wheel(to));
-        Some((xbar, path))
+        (xbar, path)
     }
 
-    /// Cluster to bank, and the crossbar that it takes.
-    pub fn cluster_to_bank(&self, cluster: u16, bank: u16) -> (u16, Path) {
+    fn find_cluster_to_bank(&self, cluster: u16, bank: u16) -> (u16, Path) {
         let xbar = self.from_clusters[usize::from(bank)];
         let x = usize::from(xbar);
         let route = self.regfile_latency;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use cyclotron_isa::{DramContent, FlatProgram, Link, MovementPlan, Schedule, Step, StreamOp};
 use cyclotron_machine::{OpTiming, Resolved};
 
+use super::cluster_choice::Prospect;
 use super::network::Network;
 use super::register_file::RegisterFiles;
 use super::residents::{NO_BANK, NO_RECORD, PlanUses, Residents};
@@ -41,6 +42,10 @@ pub(super) struct Placer<'a> {
     pub stats: PlacementStats,
     /// Position in the plan.
     pub position: u32,
+    /// Cycles of network ports that a transfer to a cluster takes.
+    pub transfer: u64,
+    /// Room for what is known of every cluster.
+    pub prospects: Vec<Prospect>,
     homes: HashMap<u32, Home>,
     /// Output limbs of a value that are not stored yet.
     outputs: HashMap<u32, VecDeque<u32>>,
@@ -76,6 +81,8 @@ impl<'a> Placer<'a> {
             plan,
             machine,
             timing,
+            transfer: network.bank_to_cluster(topology.banks[0], 0).1.span.max(1),
+            prospects: Vec::with_capacity(usize::from(machine.clusters)),
             calendars,
             network,
             regfiles: RegisterFiles::new(machine.clusters, machine.regfile.slots),
@@ -111,6 +118,8 @@ impl<'a> Placer<'a> {
         self.place_unread_inputs();
         progress(1.0);
         self.count_busy();
+        // Streams take more memory than anything else: what they do not need goes first.
+        drop((self.uses, self.residents, self.homes));
         let schedule = self.recorder.finish(self.flat, self.machine)?;
         Ok((schedule, self.stats))
     }
@@ -241,7 +250,7 @@ impl<'a> Placer<'a> {
     }
 
     fn drop_copies(&mut self, record: u32) {
-        while let Some((cluster, slot)) = self.residents.get_mut(record).copies.pop() {
+        while let Some((cluster, slot)) = self.residents.pop_copy(record) {
             self.regfiles.release(cluster, slot);
         }
     }
@@ -274,10 +283,7 @@ impl<'a> Placer<'a> {
         let record = self.residents.add(self.flat.result(inst));
         self.regfiles
             .occupy(cluster, result_slot, record, written, span);
-        self.residents
-            .get_mut(record)
-            .copies
-            .push((cluster, result_slot));
+        self.residents.add_copy(record, cluster, result_slot);
         let mut src = [u16::MAX; 3];
         for (field, &source) in src.iter_mut().zip(&self.flat.src[inst]) {
             if let Some(k) = sources.iter().position(|&s| s == source) {

@@ -38,6 +38,8 @@ pub(crate) struct Resident {
     pub free_from: u64,
     /// Copies in register files: cluster and slot.
     pub copies: Vec<(u16, u16)>,
+    /// Bit k: a cluster that is k modulo 64 may have a copy.
+    clusters: u64,
     /// The latest transfers to clusters.
     pub sent: [Option<Sent>; 2],
 }
@@ -84,6 +86,7 @@ impl Residents {
                 written_end: 0,
                 free_from: 0,
                 copies: Vec::new(),
+                clusters: 0,
                 sent: [None; 2],
             });
             self.pool.len() as u32 - 1
@@ -92,6 +95,7 @@ impl Residents {
         resident.value = value;
         resident.bank = NO_BANK;
         resident.copies.clear();
+        resident.clusters = 0;
         resident.sent = [None; 2];
         self.of_value[value as usize] = record;
         record
@@ -107,16 +111,39 @@ impl Residents {
 
     /// The slot of a resident's copy in a cluster.
     pub fn copy_in(&self, record: u32, cluster: u16) -> Option<u16> {
-        let copies = &self.get(record).copies;
-        copies
+        let resident = self.get(record);
+        if resident.clusters >> (cluster % 64) & 1 == 0 {
+            return None;
+        }
+        resident
+            .copies
             .iter()
             .find(|&&(c, _)| c == cluster)
             .map(|&(_, slot)| slot)
     }
 
+    /// Notes a copy in a slot of a cluster that has none.
+    pub fn add_copy(&mut self, record: u32, cluster: u16, slot: u16) {
+        let resident = self.get_mut(record);
+        resident.copies.push((cluster, slot));
+        resident.clusters |= 1 << (cluster % 64);
+    }
+
     pub fn drop_copy(&mut self, record: u32, cluster: u16) {
-        let copies = &mut self.get_mut(record).copies;
-        copies.retain(|&(c, _)| c != cluster);
+        let resident = self.get_mut(record);
+        resident.copies.retain(|&(c, _)| c != cluster);
+        let bits = resident.copies.iter().map(|&(c, _)| 1 << (c % 64));
+        resident.clusters = bits.fold(0, |all, bit: u64| all | bit);
+    }
+
+    /// Takes the copy that was added last, if there is one.
+    pub fn pop_copy(&mut self, record: u32) -> Option<(u16, u16)> {
+        let resident = self.get_mut(record);
+        let copy = resident.copies.pop();
+        if resident.copies.is_empty() {
+            resident.clusters = 0;
+        }
+        copy
     }
 }
 

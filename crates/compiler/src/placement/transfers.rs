@@ -150,6 +150,9 @@ impl Placer<'_> {
             }
             let from = state.free_from(span).max(at);
             let late = from - at;
+            if best.as_ref().is_some_and(|&(_, before)| late > before) {
+                continue;
+            }
             let cost = if state.record == NO_RECORD {
                 // Of slots that are free in time, the one freed last.
                 if late == 0 { 0 } else { late }
@@ -255,14 +258,10 @@ impl Placer<'_> {
         (wanted, span): (u64, u64),
     ) -> Transfer {
         let resident = self.residents.get(record);
-        let mut best: Option<(u64, Transfer)> = None;
-        let mut offer = |transfer: Transfer| {
-            let arrives = transfer.at + transfer.path.delay;
-            let late = arrives.max((arrives + transfer.path.span).saturating_sub(span));
-            let cost = late.saturating_sub(wanted) * 4 + u64::from(!transfer.joined);
-            if best.as_ref().is_none_or(|&(before, _)| cost < before) {
-                best = Some((cost, transfer));
-            }
+        let mut best: (u64, Option<Transfer>) = (u64::MAX, None);
+        let cost = |arrives: u64, path: &Path, joined: bool| {
+            let late = arrives.max((arrives + path.span).saturating_sub(span));
+            late.saturating_sub(wanted) * 4 + u64::from(!joined)
         };
         for sent in resident.sent.iter().flatten() {
             let (xbar, path) = if sent.bank {
@@ -273,19 +272,24 @@ impl Placer<'_> {
                 continue;
             };
             let at = sent.at;
-            if at + path.delay >= from && path.can_join(&self.calendars, at) {
-                offer(Transfer {
+            let cost = cost(at + path.delay, &path, true);
+            if at + path.delay >= from && cost < best.0 && path.can_join(&self.calendars, at) {
+                let transfer = Transfer {
                     at,
                     xbar,
                     path,
                     from: sent.from,
                     bank: sent.bank,
                     joined: true,
-                });
+                };
+                best = (cost, Some(transfer));
             }
         }
         let mut try_path = |readable: u64, xbar: u16, path: Path, sender: u16, bank: bool| {
             let first = readable.max(from.saturating_sub(path.delay));
+            if cost(first + path.delay, &path, false) >= best.0 {
+                return;
+            }
             let deadline = wanted.min((wanted + span).saturating_sub(path.span));
             let until = deadline.saturating_sub(path.delay);
             let late = if until >= first && deadline >= path.delay {
@@ -294,14 +298,18 @@ impl Placer<'_> {
                 None
             };
             let at = late.unwrap_or_else(|| path.earliest(&self.calendars, first));
-            offer(Transfer {
-                at,
-                xbar,
-                path,
-                from: sender,
-                bank,
-                joined: false,
-            });
+            let cost = cost(at + path.delay, &path, false);
+            if cost < best.0 {
+                let transfer = Transfer {
+                    at,
+                    xbar,
+                    path,
+                    from: sender,
+                    bank,
+                    joined: false,
+                };
+                best = (cost, Some(transfer));
+            }
         };
         if resident.bank != NO_BANK {
             let (xbar, path) = self.network.bank_to_cluster(resident.bank, cluster);
@@ -316,7 +324,7 @@ impl Placer<'_> {
                 try_path(readable, xbar, path, sender, false);
             }
         }
-        best.expect("a resident is somewhere").1
+        best.1.expect("a resident is somewhere")
     }
 
     fn commit_transfer(&mut self, cluster: u16, record: u32, slot: u16, transfer: Transfer) {
@@ -369,32 +377,49 @@ impl Placer<'_> {
             .regfile(cluster, written, op, written + path.span);
         self.regfiles
             .occupy(cluster, slot, record, written, path.span);
-        self.residents.get_mut(record).copies.push((cluster, slot));
+        self.residents.add_copy(record, cluster, slot);
         self.stats.fetches += 1;
         self.stats.shared_reads += u64::from(joined);
+    }
+
+    /// The first start of a write-back from a slot, and the bank that it goes to.
+    fn find_write_back(&mut self, cluster: u16, source: u16) -> (u64, u16) {
+        let mut best = (u64::MAX, NO_BANK);
+        // All banks are reached from the same ports: when those can send, by span.
+        let mut sending: Option<(u64, u64)> = None;
+        for (bank, free_from) in self.scratchpad.candidates() {
+            let (_, path) = self.network.cluster_to_bank(cluster, bank);
+            let least = match sending {
+                Some((span, least)) if span == path.span => least,
+                _ => {
+                    let readable = self.regfiles.readable(cluster, source, path.span);
+                    let least = path.earliest_sending(&self.calendars, readable);
+                    sending = Some((path.span, least));
+                    least
+                }
+            };
+            let first = least.max(free_from.saturating_sub(path.delay));
+            if first < best.0 {
+                let at = path.earliest(&self.calendars, first);
+                if at < best.0 {
+                    best = (at, bank);
+                }
+                if at == least {
+                    break;
+                }
+            }
+        }
+        debug_assert_ne!(
+            best.1, NO_BANK,
+            "the plan never holds more values than slots"
+        );
+        best
     }
 
     /// Copies a value from a register file to a bank.
     pub(super) fn write_back(&mut self, record: u32) {
         let (cluster, source) = self.residents.get(record).copies[0];
-        let mut best: Option<(u64, u16)> = None;
-        let candidates: Vec<(u16, u64)> = self.scratchpad.candidates().collect();
-        for (bank, free_from) in candidates {
-            let (_, path) = self.network.cluster_to_bank(cluster, bank);
-            let readable = self.regfiles.readable(cluster, source, path.span);
-            let first = readable.max(free_from.saturating_sub(path.delay));
-            if best.is_some_and(|(before, _)| first >= before) {
-                continue;
-            }
-            let at = path.earliest(&self.calendars, first);
-            if best.is_none_or(|(before, _)| at < before) {
-                best = Some((at, bank));
-            }
-            if at == readable {
-                break;
-            }
-        }
-        let (at, bank) = best.expect("the plan never holds more values than slots");
+        let (at, bank) = self.find_write_back(cluster, source);
         let (xbar, path) = self.network.cluster_to_bank(cluster, bank);
         path.reserve(&mut self.calendars, at);
         let slot = self.scratchpad.take(bank);
