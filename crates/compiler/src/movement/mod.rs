@@ -20,6 +20,8 @@
 //! Deliberately not here: where in the scratchpad a value lies, and everything
 //! on the chip (`placement`).
 
+mod evictions;
+mod issue;
 pub(crate) mod ledger;
 mod loads;
 mod mover;
