@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::arch::{Backend, NttEntry, NttExit, Pair, prefetch};
+use crate::arch::{Backend, Kernel, NttEntry, NttExit, Pair, prefetch, run_wide};
 use crate::automorphism;
 use crate::error::RingError;
 use crate::modulus::Modulus;
@@ -305,7 +305,7 @@ impl<W: Word> Ring<W> {
             let tile = at..(at + tile_words).min(self.n());
             tiles.clear();
             tiles.extend(srcs.iter().map(|src| &src[tile.clone()]));
-            let below_2_52 = tiles.iter().all(|tile| all_below_2_52(tile));
+            let below_2_52 = self.all_below_2_52(&tiles);
             let next = tile.end..(tile.end + tile_words).min(self.n());
             let mut ahead = srcs.iter();
             let share = srcs.len().div_ceil(dsts.len().max(1));
@@ -318,6 +318,16 @@ impl<W: Word> Ring<W> {
                 limb.dot_constants(&mut dst[tile.clone()], &tiles, column, below_2_52);
             }
         }
+    }
+
+    /// Whether no word has a bit above the 52 that some kernels multiply.
+    fn all_below_2_52(&self, tiles: &[&[W]]) -> bool {
+        if W::BITS <= 52 {
+            return true;
+        }
+        let mut or = 0;
+        run_wide(self.simd, Or { tiles, or: &mut or });
+        or >> 52 == 0
     }
 
     /// The automorphism x -> x^k in evaluation domain, for any prime.
@@ -392,9 +402,19 @@ impl<W: Word> std::fmt::Debug for Ring<W> {
     }
 }
 
-/// Whether no word has a bit above the 52 that some kernels multiply.
-fn all_below_2_52<W: Word>(words: &[W]) -> bool {
-    W::BITS <= 52 || words.iter().fold(0, |or, word| or | word.to_u64()) >> 52 == 0
+/// The bitwise or of all words.
+struct Or<'a, W> {
+    tiles: &'a [&'a [W]],
+    or: &'a mut u64,
+}
+
+impl<W: Word> Kernel for Or<'_, W> {
+    #[inline(always)]
+    fn run(self) {
+        for tile in self.tiles {
+            *self.or |= tile.iter().fold(0, |or, word| or | word.to_u64());
+        }
+    }
 }
 
 fn check_prime<W: Word>(q: u64, log_n: u32) -> Result<(), RingError> {
