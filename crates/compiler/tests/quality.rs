@@ -1,4 +1,4 @@
-//! How good schedules are, and that effort never makes them worse.
+//! How good schedules are, and that effort does not make this program's worse.
 
 mod support;
 

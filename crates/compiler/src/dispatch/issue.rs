@@ -155,17 +155,15 @@ impl Engine<'_> {
             let room = room.ok_or(Obstacle::Full)?;
             return Err(Obstacle::Until(at + room - last));
         };
-        let wait = self.network.shortest_transfer.saturating_sub(span);
-        let until = at.saturating_sub(wait);
-        if let Some(transfer) = self.find_late_transfer(cluster, stay, (from, until)) {
+        if let Some(transfer) = self.find_late_transfer(cluster, stay, from, (at, span)) {
             let copy = self.commit_transfer(cluster, stay, transfer);
-            if self.copies.get(copy).readable(span) <= at && self.extend(copy, at, span) {
+            if self.extend(copy, at, span) {
                 return Ok(copy);
             }
-            return Err(Obstacle::Until(self.copies.get(copy).readable(span)));
+            return Err(Obstacle::Until(at + 1));
         }
         let transfer = self.find_transfer(cluster, stay, from);
-        let later = transfer.map_or(at + self.beat, |transfer| transfer.arrives() + wait);
+        let later = transfer.map_or(at + self.beat, |transfer| transfer.in_time(span));
         Err(Obstacle::Until(later))
     }
 

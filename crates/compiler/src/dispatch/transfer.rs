@@ -29,6 +29,11 @@ impl Transfer {
     pub fn arrives(&self) -> u64 {
         self.at + self.path.delay
     }
+
+    /// First start of a read over `span` cycles that sees the whole vector.
+    pub fn in_time(&self, span: u64) -> u64 {
+        self.arrives() + self.path.slower_than(span)
+    }
 }
 
 impl Engine<'_> {
@@ -47,21 +52,26 @@ impl Engine<'_> {
             .min_by_key(|transfer| (transfer.arrives(), !transfer.joined))
     }
 
-    /// A transfer that arrives in `[from, until]`, as late as possible: until it is read it
-    /// takes a slot. One that joins a stream may arrive a little earlier than others.
+    /// A transfer that arrives from `from` on, and in time for a read over `[at, at + span)`,
+    /// as late as possible: until it is read it takes a slot. One that joins a stream may
+    /// arrive a little earlier than others.
     pub(super) fn find_late_transfer(
         &self,
         cluster: u16,
         stay: u32,
-        (from, until): (u64, u64),
+        from: u64,
+        (at, span): (u64, u64),
     ) -> Option<Transfer> {
         let from = from.max(self.now);
-        let joined = self.joinable(cluster, stay);
-        let joined = joined.filter(|transfer| (from..=until).contains(&transfer.arrives()));
+        // A stream that is slower than the read has to begin earlier.
+        let until = |path: &Path| at.saturating_sub(path.slower_than(span));
+        let joined = self
+            .joinable(cluster, stay)
+            .filter(|transfer| (from..=until(&transfer.path)).contains(&transfer.arrives()));
         let sent = self.sources(cluster, stay).filter_map(|source| {
             let path = source.path;
             let first = source.at.max(from.saturating_sub(path.delay));
-            let last = until
+            let last = until(&path)
                 .checked_sub(path.delay)
                 .filter(|&last| last >= first)?;
             let latest = path.latest(&self.calendars, first, last);

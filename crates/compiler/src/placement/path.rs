@@ -34,6 +34,11 @@ pub(crate) struct Path {
 }
 
 impl Path {
+    /// By how many cycles a stream takes longer than a read over `span` cycles.
+    pub fn slower_than(&self, span: u64) -> u64 {
+        self.span.saturating_sub(span)
+    }
+
     pub fn new(span: u64, route: u64, delay: u64) -> Self {
         Self {
             span,

@@ -191,10 +191,7 @@ pub fn run_wide<K: Kernel>(simd: Simd, kernel: K) {
 pub fn prefetch<W: Word>(words: &[W]) {
     #[cfg(target_arch = "x86_64")]
     for line in words.chunks(64 / size_of::<W>()) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every processor of this architecture has the instruction, which
-        // only asks the cache for an address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
+        vector::prefetch::for_reading(&line[0], 0);
     }
     let _ = words;
 }
