@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-use cyclotron_isa::{DramContent, FlatProgram, MovementPlan, Schedule};
+use cyclotron_isa::{FlatProgram, MovementPlan, Schedule};
 use cyclotron_machine::{OpTiming, Resolved};
 
 use super::cones::Cones;
@@ -173,7 +173,11 @@ impl<'a> Engine<'a> {
             }
             self.step();
         }
-        self.place_unread_inputs();
+        self.recorder.name_unread_inputs(
+            self.flat.inputs.len() as u32,
+            &self.homes,
+            self.topology.channels[0],
+        );
         self.count_busy();
         let (recorder, drafts) = (self.recorder, self.drafts);
         let schedule = drafts.finish(recorder, &self.copies, self.flat, self.machine)?;
@@ -289,16 +293,6 @@ impl<'a> Engine<'a> {
         });
         self.pool = pool;
         self.left < before
-    }
-
-    /// Gives inputs that nothing reads an off-chip slot all the same.
-    fn place_unread_inputs(&mut self) {
-        for value in 0..self.flat.inputs.len() as u32 {
-            if !self.homes.contains_key(&value) {
-                let channel = self.topology.channels[0];
-                self.recorder.dram_slot(channel, DramContent::Input(value));
-            }
-        }
     }
 
     fn count_busy(&mut self) {

@@ -59,13 +59,8 @@ impl Engine<'_> {
         let path = self.network.load(channel, bank);
         path.reserve(&mut self.calendars, at);
         let slot = self.scratchpad.take(bank);
-        let address = home.address;
-        let op = StreamOp::Load { address, bank };
-        self.recorder.channel(channel, at, op, at + path.span);
-        let written = at + path.delay;
-        let from = Link::Channel(channel);
-        let op = StreamOp::Write { slot, from };
-        self.recorder.bank(bank, written, op, written + path.span);
+        let from = (channel, home.address);
+        let written = self.recorder.load(&path, from, (bank, slot), at);
         self.enter_bank(load.stay, (bank, slot), (written, path.span));
         let end = (written + path.span).saturating_sub(self.network.shortest_transfer);
         self.stays.get_mut(load.stay).exists = true;

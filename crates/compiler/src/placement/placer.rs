@@ -115,7 +115,11 @@ impl<'a> Placer<'a> {
                 Step::Compute(inst) => self.compute(inst as usize),
             }
         }
-        self.place_unread_inputs();
+        self.recorder.name_unread_inputs(
+            self.flat.inputs.len() as u32,
+            &self.homes,
+            self.topology.channels[0],
+        );
         progress(1.0);
         self.count_busy();
         // Streams take more memory than anything else: what they do not need goes first.
@@ -163,15 +167,8 @@ impl<'a> Placer<'a> {
         let path = self.network.load(channel, bank);
         path.reserve(&mut self.calendars, at);
         let slot = self.scratchpad.take(bank);
-        let address = home.address;
-        let op = StreamOp::Load { address, bank };
-        self.recorder.channel(channel, at, op, at + path.span);
-        let written = at + path.delay;
-        let op = StreamOp::Write {
-            slot,
-            from: Link::Channel(channel),
-        };
-        self.recorder.bank(bank, written, op, written + path.span);
+        let from = (channel, home.address);
+        let written = self.recorder.load(&path, from, (bank, slot), at);
         let record = self.residents.add(value);
         let free_from = self.scratchpad.free_after(written, path.span);
         let resident = self.residents.get_mut(record);
@@ -300,16 +297,6 @@ impl<'a> Placer<'a> {
         self.recorder.unit(cluster, unit, at, op, written + span);
         self.stats.computes += 1;
         self.stats.operands += count as u64;
-    }
-
-    /// Gives inputs that nothing reads an off-chip slot all the same.
-    fn place_unread_inputs(&mut self) {
-        for value in 0..self.flat.inputs.len() as u32 {
-            if !self.homes.contains_key(&value) {
-                let channel = self.topology.channels[0];
-                self.recorder.dram_slot(channel, DramContent::Input(value));
-            }
-        }
     }
 
     fn count_busy(&mut self) {

@@ -1,10 +1,14 @@
 //! Collects the entries of all components and turns them into streams.
 
+use std::collections::HashMap;
+
 use cyclotron_isa::{
-    Component, DramContent, DramSlot, Entry, FlatProgram, Schedule, Stream, StreamOp,
+    Component, DramContent, DramSlot, Entry, FlatProgram, Link, Schedule, Stream, StreamOp,
 };
 use cyclotron_machine::Resolved;
 
+use super::path::Path;
+use super::placer::Home;
 use crate::error::CompileError;
 
 /// An entry with its cycle.
@@ -66,6 +70,35 @@ impl Recorder {
     pub fn channel(&mut self, channel: u16, at: u64, op: StreamOp, end: u64) {
         self.cycles = self.cycles.max(end);
         self.channels[usize::from(channel)].push((at, op));
+    }
+
+    /// Adds a load that starts at `at`: the read off chip, and the write into
+    /// the bank's slot, whose first cycle it returns.
+    pub fn load(
+        &mut self,
+        path: &Path,
+        (channel, address): (u16, u32),
+        (bank, slot): (u16, u16),
+        at: u64,
+    ) -> u64 {
+        self.channel(
+            channel,
+            at,
+            StreamOp::Load { address, bank },
+            at + path.span,
+        );
+        let written = at + path.delay;
+        let from = Link::Channel(channel);
+        let op = StreamOp::Write { slot, from };
+        self.bank(bank, written, op, written + path.span);
+        written
+    }
+
+    /// Gives inputs that nothing reads an off-chip slot all the same.
+    pub fn name_unread_inputs(&mut self, inputs: u32, homes: &HashMap<u32, Home>, channel: u16) {
+        for value in (0..inputs).filter(|value| !homes.contains_key(value)) {
+            self.dram_slot(channel, DramContent::Input(value));
+        }
     }
 
     /// Adds an off-chip slot; returns its index.
