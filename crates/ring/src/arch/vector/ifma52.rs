@@ -144,9 +144,7 @@ impl<L: Ifma> Ifma52<L> {
     /// `acc + x w mod q`, right modulo 2^52, for x below 2^52.
     #[inline(always)]
     fn mul_wrapped(self, acc: L::V, x: L::V, w: Factor52<L::V>) -> L::V {
-        let isa = self.isa;
-        let quotient = isa.madd_high(self.isa.zero(), x, w.companion);
-        isa.madd_low(isa.madd_low(acc, x, w.w), quotient, self.minus_q)
+        mul_wrapped(self.isa, self.minus_q, acc, x, w)
     }
 
     /// `x mod q` in `[0, 2q)` modulo 2^52, for x below 2^52 modulo 2^52.
@@ -205,6 +203,28 @@ pub fn splat_factor<L: Ifma>(isa: L, (w, companion): (u64, u64)) -> Factor52<L::
     }
 }
 
+/// The 2^S factors of `group`, given by both words of all, see
+/// [`Lanes::repeat`](crate::arch::vector::lanes::Lanes::repeat).
+#[inline(always)]
+pub fn repeat_factors<L: Ifma, const S: u32>(
+    isa: L,
+    [w, companion]: [&[u64]; 2],
+    group: usize,
+) -> Factor52<L::V> {
+    Factor52 {
+        w: isa.repeat::<S>(w, group),
+        companion: isa.repeat::<S>(companion, group),
+    }
+}
+
+/// `acc + x w mod q`, the product in `[0, 2q)`, right modulo 2^52, for x below
+/// 2^52; `minus_q` is `2^52 - q`.
+#[inline(always)]
+pub fn mul_wrapped<L: Ifma>(isa: L, minus_q: L::V, acc: L::V, x: L::V, w: Factor52<L::V>) -> L::V {
+    let quotient = isa.madd_high(isa.zero(), x, w.companion);
+    isa.madd_low(isa.madd_low(acc, x, w.w), quotient, minus_q)
+}
+
 impl<L: Ifma> Transform for Ifma52<L> {
     type S = InPlace<u64, L>;
     type F = Factor52<L::V>;
@@ -224,11 +244,8 @@ impl<L: Ifma> Transform for Ifma52<L> {
     }
 
     #[inline(always)]
-    fn repeat<const S: u32>(self, [w, companion]: [&[u64]; 2], group: usize) -> Self::F {
-        Factor52 {
-            w: self.isa.repeat::<S>(w, group),
-            companion: self.isa.repeat::<S>(companion, group),
-        }
+    fn repeat<const S: u32>(self, words: [&[u64]; 2], group: usize) -> Self::F {
+        repeat_factors::<L, S>(self.isa, words, group)
     }
 
     #[inline(always)]

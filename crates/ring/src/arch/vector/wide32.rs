@@ -23,7 +23,7 @@
 //! subtracted, y - x + K is in `(0, 2^50)`. Values that will be subtracted in
 //! the next stage carry -K where that costs nothing.
 
-use crate::arch::vector::ifma52::{Factor52, form, splat_factor};
+use crate::arch::vector::ifma52::{Factor52, form, mul_wrapped, repeat_factors, splat_factor};
 use crate::arch::vector::lanes::{Ifma, Widening};
 use crate::arch::vector::storage::Widened;
 use crate::arch::vector::transform::{Side, Transform};
@@ -70,9 +70,7 @@ impl<L: Ifma + Widening> Wide32<L> {
     /// `acc + x w mod q`, right modulo 2^52, for x below 2^52.
     #[inline(always)]
     fn mul_wrapped(self, acc: L::V, x: L::V, w: Factor52<L::V>) -> L::V {
-        let isa = self.isa;
-        let quotient = isa.madd_high(isa.zero(), x, w.companion);
-        isa.madd_low(isa.madd_low(acc, x, w.w), quotient, self.minus_q)
+        mul_wrapped(self.isa, self.minus_q, acc, x, w)
     }
 
     /// From `[0, 2q)` modulo 2^52 to `[0, q)`.
@@ -107,11 +105,8 @@ impl<L: Ifma + Widening> Transform for Wide32<L> {
     }
 
     #[inline(always)]
-    fn repeat<const S: u32>(self, [w, companion]: [&[u64]; 2], group: usize) -> Self::F {
-        Factor52 {
-            w: self.isa.repeat::<S>(w, group),
-            companion: self.isa.repeat::<S>(companion, group),
-        }
+    fn repeat<const S: u32>(self, words: [&[u64]; 2], group: usize) -> Self::F {
+        repeat_factors::<L, S>(self.isa, words, group)
     }
 
     #[inline(always)]
