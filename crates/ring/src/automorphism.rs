@@ -8,6 +8,8 @@
 //! of a lane: the lane's bits are the *top* bits of brv(i), so the low bits of
 //! h, and with them the block that is read, depend on i's block only. Whole
 //! blocks of L lanes move, permuted inside in one of L ways.
+//!
+//! A constant added to h changes nothing of that: see [`Automorphism::offset`].
 
 use crate::modulus::Modulus;
 use crate::twiddles::reverse_bits;
@@ -16,15 +18,34 @@ use crate::word::Word;
 const LANE_BITS: u32 = 4;
 const LANES: usize = 1 << LANE_BITS;
 
+/// What an automorphism does to values: index i gets the value of index `brv(h)`,
+/// `h = k brv(i) + (k - 1)/2 + offset mod N`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Automorphism {
+    /// The exponent: odd.
+    pub k: u32,
+    /// 0 for x -> x^k on whole polynomials. Others belong to parts of longer
+    /// polynomials: see [`crate::parts`].
+    pub offset: u32,
+}
+
+impl From<u32> for Automorphism {
+    fn from(k: u32) -> Self {
+        Self { k, offset: 0 }
+    }
+}
+
 /// In evaluation domain, for degree `dst.len()`, a power of two, at least 16;
 /// `value` gives the operand's value at an index.
-pub fn evaluations<W: Word>(k: u32, dst: &mut [W], value: impl Fn(usize) -> W) {
+pub fn evaluations<W: Word>(map: Automorphism, dst: &mut [W], value: impl Fn(usize) -> W) {
     let block_bits = dst.len().ilog2() - LANE_BITS;
-    let permutations: Vec<u8> = lane_permutations(k, LANE_BITS).map(|x| x as u8).collect();
+    let permutations: Vec<u8> = lane_permutations(map.k, LANE_BITS)
+        .map(|x| x as u8)
+        .collect();
     let (permutations, _) = permutations.as_chunks::<LANES>();
     let (dst, _) = dst.as_chunks_mut::<LANES>();
     for (block, dst) in dst.iter_mut().enumerate() {
-        let (from, top) = source_block(k, block, block_bits);
+        let (from, top) = source_block(map, block, block_bits);
         for (dst, &lane) in dst.iter_mut().zip(&permutations[top % LANES]) {
             *dst = value(from * LANES + usize::from(lane));
         }
@@ -34,9 +55,9 @@ pub fn evaluations<W: Word>(k: u32, dst: &mut [W], value: impl Fn(usize) -> W) {
 /// The block that block number `block` of 2^`block_bits` reads, and what it
 /// adds to the top bits of h.
 #[inline(always)]
-pub fn source_block(k: u32, block: usize, block_bits: u32) -> (usize, usize) {
-    let k = k as usize;
-    let h = k * reverse_short(block, block_bits) + (k - 1) / 2;
+pub fn source_block(map: Automorphism, block: usize, block_bits: u32) -> (usize, usize) {
+    let (k, offset) = (map.k as usize, map.offset as usize);
+    let h = k * reverse_short(block, block_bits) + (k - 1) / 2 + offset;
     let low = h & ((1 << block_bits) - 1);
     (reverse_short(low, block_bits), h >> block_bits)
 }

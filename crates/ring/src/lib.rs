@@ -59,6 +59,7 @@ mod automorphism;
 mod error;
 mod limb_buf;
 mod modulus;
+pub mod parts;
 pub mod prf;
 pub mod primes;
 mod residues;
@@ -70,6 +71,7 @@ mod twiddles;
 mod word;
 
 pub use arch::{Kernel, NttEntry, NttExit, Pair, run_wide, wipe_scratch};
+pub use automorphism::Automorphism;
 pub use error::RingError;
 pub use limb_buf::LimbBuf;
 pub use modulus::Modulus;

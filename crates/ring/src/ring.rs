@@ -3,12 +3,15 @@
 use rayon::prelude::*;
 
 use crate::arch::{Backend, Kernel, NttEntry, NttExit, Pair, prefetch, run_wide};
-use crate::automorphism;
+use crate::automorphism::{self, Automorphism};
 use crate::error::RingError;
+use crate::limb_buf::LimbBuf;
 use crate::modulus::Modulus;
+use crate::parts::Parts;
 use crate::primes::is_prime;
 use crate::residues::reduce_signed;
 use crate::simd::Simd;
+use crate::twiddles::Root;
 use crate::word::Word;
 
 /// Bytes that the tiles of all sources of a base conversion may take together:
@@ -24,7 +27,7 @@ pub const STRIP_WORDS: usize = 64;
 /// A limb is a slice of N words. Coefficient domain: index i holds the
 /// coefficient of x^i. Evaluation domain: index i holds the value at
 /// `psi^(2 brv(i) + 1)`, brv the reversal of log2 N bits, psi the least
-/// primitive 2N-th root of unity modulo the prime.
+/// primitive 2N-th root of unity modulo the prime ([`Ring::of_parts`]: another).
 ///
 /// # Ranges
 /// Results are canonical, in `[0, q)`. Operands are canonical unless they may
@@ -41,6 +44,7 @@ pub const STRIP_WORDS: usize = 64;
 /// unspecified words, never undefined behaviour.
 pub struct Ring<W: Word> {
     log_n: u32,
+    log_parts: u32,
     simd: Simd,
     limbs: Vec<Box<dyn Backend<W>>>,
 }
@@ -60,7 +64,25 @@ impl<W: Word> Ring<W> {
     /// # Errors
     /// Says which argument to change: degree, prime, or SIMD path.
     pub fn new(log_n: u32, primes: &[u64], simd: Simd) -> Result<Self, RingError> {
-        if !(Self::LOG_N_MIN..=Self::LOG_N_MAX).contains(&log_n) {
+        Self::of_parts(log_n, 0, primes, simd)
+    }
+
+    /// The ring of the 2^`log_parts` parts of polynomials of 2^(`log_n` +
+    /// `log_parts`) coefficients: as [`Self::new`] with degree 2^`log_n`, but psi
+    /// is the power of the longer ring's that makes values of parts values of the
+    /// whole (see [`crate::parts`]). Primes are 1 modulo twice the longer degree.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; the degrees of both rings must be supported.
+    pub fn of_parts(
+        log_n: u32,
+        log_parts: u32,
+        primes: &[u64],
+        simd: Simd,
+    ) -> Result<Self, RingError> {
+        let supported = Self::LOG_N_MIN..=Self::LOG_N_MAX;
+        let whole = log_n.saturating_add(log_parts);
+        if let Some(log_n) = [log_n, whole].into_iter().find(|x| !supported.contains(x)) {
             return Err(RingError::LogNOutOfRange {
                 log_n,
                 min: Self::LOG_N_MIN,
@@ -69,19 +91,29 @@ impl<W: Word> Ring<W> {
         }
         let simd = simd.require()?;
         for (i, &q) in primes.iter().enumerate() {
-            check_prime::<W>(q, log_n)?;
+            check_prime::<W>(q, whole)?;
             if primes[..i].contains(&q) {
                 return Err(RingError::DuplicateModulus { modulus: q });
             }
         }
-        let backend = |&q: &u64| W::backend(simd, Modulus::new(q), log_n);
+        let backend = |&q: &u64| {
+            let modulus = Modulus::new(q);
+            let psi = Root::least(&modulus, whole).psi;
+            let psi = modulus.pow(psi, 1 << log_parts);
+            W::backend(simd, modulus, Root { log_n, psi })
+        };
         // Tables of small rings are not worth starting threads for.
         let limbs = if log_n < 10 {
             primes.iter().map(backend).collect()
         } else {
             primes.par_iter().map(backend).collect()
         };
-        Ok(Self { log_n, simd, limbs })
+        Ok(Self {
+            log_n,
+            log_parts,
+            simd,
+            limbs,
+        })
     }
 
     /// The degree N.
@@ -94,6 +126,24 @@ impl<W: Word> Ring<W> {
     #[must_use]
     pub fn log_n(&self) -> u32 {
         self.log_n
+    }
+
+    /// log2 of the number of parts whose ring it is: 0 for whole polynomials.
+    #[must_use]
+    pub fn log_parts(&self) -> u32 {
+        self.log_parts
+    }
+
+    /// The twist of a part modulo prime `m`: see [`Parts::twist`].
+    ///
+    /// # Cost
+    /// About P N / 2 + N multiplications.
+    ///
+    /// # Panics
+    /// If there is no such part.
+    #[must_use]
+    pub fn twist(&self, m: usize, part: usize) -> LimbBuf<W> {
+        Parts::new(self.arithmetic(m), self.log_n, self.log_parts).twist(part)
     }
 
     /// The SIMD path of the kernels.
@@ -330,16 +380,17 @@ impl<W: Word> Ring<W> {
         or >> 52 == 0
     }
 
-    /// The automorphism x -> x^k in evaluation domain, for any prime.
+    /// The automorphism x -> x^k in evaluation domain, for any prime; with an
+    /// offset, what it does to a part.
     ///
     /// # Panics
     /// Also if k is even.
-    pub fn aut_eval(&self, k: u32, dst: &mut [W], src: &[W]) {
+    pub fn aut_eval(&self, map: impl Into<Automorphism>, dst: &mut [W], src: &[W]) {
         self.check(&[dst, src]);
-        let k = self.exponent(k);
+        let map = self.map(map.into());
         match self.limbs.first() {
-            Some(limb) => limb.permute(dst, src, k),
-            None => automorphism::evaluations(k, dst, |at| src[at]),
+            Some(limb) => limb.permute(dst, src, map),
+            None => automorphism::evaluations(map, dst, |at| src[at]),
         }
     }
 
@@ -347,9 +398,16 @@ impl<W: Word> Ring<W> {
     ///
     /// # Panics
     /// Also if k is even.
-    pub fn aut_eval_of_sum(&self, m: usize, k: u32, dst: &mut [W], a: &[W], b: &[W]) {
+    pub fn aut_eval_of_sum(
+        &self,
+        m: usize,
+        map: impl Into<Automorphism>,
+        dst: &mut [W],
+        a: &[W],
+        b: &[W],
+    ) {
         self.check(&[dst, a, b]);
-        self.limb(m).permute_sum(dst, a, b, self.exponent(k));
+        self.limb(m).permute_sum(dst, a, b, self.map(map.into()));
     }
 
     /// The automorphism x -> x^k in coefficient domain.
@@ -383,6 +441,14 @@ impl<W: Word> Ring<W> {
         }
     }
 
+    /// The exponent mod 2N, the offset mod N.
+    fn map(&self, map: Automorphism) -> Automorphism {
+        Automorphism {
+            k: self.exponent(map.k),
+            offset: map.offset & (self.n() as u32 - 1),
+        }
+    }
+
     /// The exponent k mod 2N.
     fn exponent(&self, k: u32) -> u32 {
         assert!(k % 2 == 1, "x -> x^{k} is no automorphism: k must be odd");
@@ -395,6 +461,7 @@ impl<W: Word> std::fmt::Debug for Ring<W> {
         let moduli: Vec<u64> = (0..self.limbs.len()).map(|m| self.modulus(m)).collect();
         f.debug_struct("Ring")
             .field("log_n", &self.log_n)
+            .field("log_parts", &self.log_parts)
             .field("word_bits", &W::BITS)
             .field("simd", &self.simd)
             .field("moduli", &moduli)

@@ -5,8 +5,27 @@ use crate::modulus::Modulus;
 use crate::primes::least_primitive_root;
 use crate::word::Word;
 
+/// The length of a transform and its root of unity modulo one prime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Root {
+    /// log2 N.
+    pub log_n: u32,
+    /// A primitive 2N-th root of unity.
+    pub psi: u64,
+}
+
+impl Root {
+    /// The root with which polynomials of 2^`log_n` coefficients are evaluated.
+    pub fn least(modulus: &Modulus, log_n: u32) -> Self {
+        Self {
+            log_n,
+            psi: least_primitive_root(modulus, 2 << log_n),
+        }
+    }
+}
+
 /// The twiddle factors of one prime: entry j holds `psi^brv(j)`, brv the
-/// reversal of log2 N bits, psi the least primitive 2N-th root of unity, in
+/// reversal of log2 N bits, psi the primitive 2N-th root of unity of the ring, in
 /// the form of a back end (two words).
 ///
 /// The stage with m groups uses the entries m..2m. One table serves both
@@ -20,11 +39,11 @@ pub struct Twiddles<W: Word> {
 }
 
 impl<W: Word> Twiddles<W> {
-    /// The table for degree 2^`log_n`; `form` gives the two words with which
-    /// the back end multiplies by a factor.
-    pub fn new(modulus: &Modulus, log_n: u32, form: impl Fn(u64) -> (W, W)) -> Self {
+    /// The table for a root; `form` gives the two words with which the back end
+    /// multiplies by a factor.
+    pub fn new(modulus: &Modulus, root: Root, form: impl Fn(u64) -> (W, W)) -> Self {
+        let Root { log_n, psi } = root;
         let n = 1usize << log_n;
-        let psi = least_primitive_root(modulus, 2 * n as u64);
         let mut factors = LimbBuf::<W>::zeroed(n);
         let mut companions = LimbBuf::<W>::zeroed(n);
         let mut power = 1;

@@ -8,6 +8,7 @@ use zeroize::DefaultIsZeroes;
 use crate::arch::Backend;
 use crate::modulus::Modulus;
 use crate::simd::Simd;
+use crate::twiddles::Root;
 
 /// A word in which residues are stored: `u32` or `u64`.
 ///
@@ -41,7 +42,7 @@ pub trait Word:
 }
 
 pub(crate) mod sealed {
-    use super::{Backend, Modulus, Simd};
+    use super::{Backend, Modulus, Root, Simd};
 
     /// What the crate needs of a word beyond its public face.
     pub trait Sealed: Sized {
@@ -49,7 +50,7 @@ pub(crate) mod sealed {
         fn mul_hi(self, other: Self) -> Self;
 
         /// The fastest back end that `simd` allows for this prime, with its tables.
-        fn backend(simd: Simd, modulus: Modulus, log_n: u32) -> Box<dyn Backend<Self>>;
+        fn backend(simd: Simd, modulus: Modulus, root: Root) -> Box<dyn Backend<Self>>;
     }
 }
 
@@ -74,8 +75,8 @@ impl sealed::Sealed for u32 {
         ((u64::from(self) * u64::from(other)) >> 32) as u32
     }
 
-    fn backend(simd: Simd, modulus: Modulus, log_n: u32) -> Box<dyn Backend<Self>> {
-        crate::arch::backend_u32(simd, modulus, log_n)
+    fn backend(simd: Simd, modulus: Modulus, root: Root) -> Box<dyn Backend<Self>> {
+        crate::arch::backend_u32(simd, modulus, root)
     }
 }
 
@@ -100,7 +101,7 @@ impl sealed::Sealed for u64 {
         ((u128::from(self) * u128::from(other)) >> 64) as u64
     }
 
-    fn backend(simd: Simd, modulus: Modulus, log_n: u32) -> Box<dyn Backend<Self>> {
-        crate::arch::backend_u64(simd, modulus, log_n)
+    fn backend(simd: Simd, modulus: Modulus, root: Root) -> Box<dyn Backend<Self>> {
+        crate::arch::backend_u64(simd, modulus, root)
     }
 }

@@ -14,9 +14,10 @@ pub mod scalar;
 #[cfg(target_arch = "x86_64")]
 pub mod vector;
 
-use crate::automorphism;
+use crate::automorphism::{self, Automorphism};
 use crate::modulus::Modulus;
 use crate::simd::Simd;
+use crate::twiddles::Root;
 use crate::word::Word;
 
 /// Two limbs whose product is a term of an inner product.
@@ -142,15 +143,15 @@ pub trait Backend<W: Word>: Send + Sync {
         scalar::inner_product::dot_constants(self.modulus(), dst, srcs, constants);
     }
 
-    /// The automorphism x -> x^k, `k < 2N` odd, in evaluation domain; any words.
-    fn permute(&self, dst: &mut [W], src: &[W], k: u32) {
-        automorphism::evaluations(k, dst, |at| src[at]);
+    /// An automorphism, `k < 2N` and `offset < N`, in evaluation domain; any words.
+    fn permute(&self, dst: &mut [W], src: &[W], map: Automorphism) {
+        automorphism::evaluations(map, dst, |at| src[at]);
     }
 
     /// The same of `a + b`; canonical.
-    fn permute_sum(&self, dst: &mut [W], a: &[W], b: &[W], k: u32) {
+    fn permute_sum(&self, dst: &mut [W], a: &[W], b: &[W], map: Automorphism) {
         let modulus = self.modulus();
-        automorphism::evaluations(k, dst, |at| {
+        automorphism::evaluations(map, dst, |at| {
             W::from_u64(modulus.add(a[at].to_u64(), b[at].to_u64()))
         });
     }
@@ -235,23 +236,23 @@ pub fn has_avx512() -> bool {
 }
 
 /// The fastest back end for 32-bit words.
-pub fn backend_u32(simd: Simd, modulus: Modulus, log_n: u32) -> Box<dyn Backend<u32>> {
+pub fn backend_u32(simd: Simd, modulus: Modulus, root: Root) -> Box<dyn Backend<u32>> {
     #[cfg(target_arch = "x86_64")]
-    if let Some(backend) = vector::backend::for_u32(simd, modulus, log_n) {
+    if let Some(backend) = vector::backend::for_u32(simd, modulus, root) {
         return backend;
     }
     let _ = simd;
-    Box::new(scalar::Scalar::new(modulus, log_n))
+    Box::new(scalar::Scalar::new(modulus, root))
 }
 
 /// The fastest back end for 64-bit words.
-pub fn backend_u64(simd: Simd, modulus: Modulus, log_n: u32) -> Box<dyn Backend<u64>> {
+pub fn backend_u64(simd: Simd, modulus: Modulus, root: Root) -> Box<dyn Backend<u64>> {
     #[cfg(target_arch = "x86_64")]
-    if let Some(backend) = vector::backend::for_u64(simd, modulus, log_n) {
+    if let Some(backend) = vector::backend::for_u64(simd, modulus, root) {
         return backend;
     }
     let _ = simd;
-    Box::new(scalar::Scalar::new(modulus, log_n))
+    Box::new(scalar::Scalar::new(modulus, root))
 }
 
 #[cfg(target_arch = "x86_64")]

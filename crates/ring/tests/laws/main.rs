@@ -8,6 +8,7 @@ mod automorphism;
 mod cases;
 mod elementwise;
 mod fused;
+mod parts;
 mod sums;
 mod transform;
 

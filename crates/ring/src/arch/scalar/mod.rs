@@ -6,7 +6,7 @@ pub mod ntt;
 
 use crate::arch::{Backend, NttEntry, NttExit};
 use crate::modulus::Modulus;
-use crate::twiddles::Twiddles;
+use crate::twiddles::{Root, Twiddles};
 use crate::word::Word;
 
 /// The portable back end of one prime.
@@ -16,9 +16,9 @@ pub struct Scalar<W: Word> {
 }
 
 impl<W: Word> Scalar<W> {
-    /// Tables for the prime at degree 2^`log_n`.
-    pub fn new(modulus: Modulus, log_n: u32) -> Self {
-        let twiddles = Twiddles::new(&modulus, log_n, |w| {
+    /// Tables for the prime with this root.
+    pub fn new(modulus: Modulus, root: Root) -> Self {
+        let twiddles = Twiddles::new(&modulus, root, |w| {
             let companion = modulus.companion(w, W::BITS);
             (W::from_u64(w), W::from_u64(companion))
         });

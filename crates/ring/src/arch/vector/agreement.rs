@@ -6,16 +6,23 @@ use crate::arch::avx2::Avx2;
 use crate::arch::avx512::Avx512;
 use crate::arch::scalar::Scalar;
 use crate::arch::{Backend, NttEntry, NttExit, Pair};
+use crate::automorphism::Automorphism;
 use crate::limb_buf::LimbBuf;
 use crate::modulus::Modulus;
 use crate::prf::{Seed, stream};
 use crate::primes::{nearest_prime, ntt_primes};
 use crate::sampler::uniform;
+use crate::twiddles::Root;
 use crate::word::Word;
 
 /// An interpreter takes the least degree of 256-bit vectors, to finish.
 const LOG_N: u32 = if cfg!(miri) { 7 } else { 10 };
 const N: usize = 1 << LOG_N;
+/// An automorphism of a part.
+const MAP: Automorphism = Automorphism {
+    k: 2 * N as u32 - 5,
+    offset: N as u32 / 3,
+};
 
 /// Words below `bound` with the edges sprinkled in.
 fn words<W: Word>(bound: u64, edges: &[u64], seed: u64) -> LimbBuf<W> {
@@ -91,8 +98,8 @@ fn agree<W: Word>(backend: &dyn Backend<W>, scalar: &dyn Backend<W>) {
             result(|d| kernels.dot(d, &pairs)),
             result(|d| kernels.dot_constants(d, &sources, &constants, false)),
             result(|d| kernels.dot_constants(d, &[&a, &b], &constants[..2], low)),
-            result(|d| kernels.permute(d, &x, 2 * N as u32 - 5)),
-            result(|d| kernels.permute_sum(d, &a, &b, 2 * N as u32 - 5)),
+            result(|d| kernels.permute(d, &x, MAP)),
+            result(|d| kernels.permute_sum(d, &a, &b, MAP)),
             result(|d| {
                 d.copy_from_slice(&a);
                 kernels.add_in_place(d, &b);
@@ -144,12 +151,13 @@ fn moduli(bits: &[u32]) -> Vec<Modulus> {
 #[test]
 fn all_32_bit_back_ends_agree() {
     for modulus in moduli(&[14, 20, 28, 29, 30, 31, 32]) {
-        let scalar = Scalar::<u32>::new(modulus, LOG_N);
+        let root = Root::least(&modulus, LOG_N);
+        let scalar = Scalar::<u32>::new(modulus, root);
         let backends = [
-            Avx2::new().and_then(|isa| word32(isa, modulus, LOG_N)),
-            Avx512::<false>::new().and_then(|isa| word32(isa, modulus, LOG_N)),
-            Avx512::<true>::new().and_then(|isa| word32(isa, modulus, LOG_N)),
-            Avx512::<true>::new().and_then(|isa| wide32(isa, modulus, LOG_N)),
+            Avx2::new().and_then(|isa| word32(isa, modulus, root)),
+            Avx512::<false>::new().and_then(|isa| word32(isa, modulus, root)),
+            Avx512::<true>::new().and_then(|isa| word32(isa, modulus, root)),
+            Avx512::<true>::new().and_then(|isa| wide32(isa, modulus, root)),
         ];
         for backend in backends.into_iter().flatten() {
             agree(&*backend, &scalar);
@@ -160,12 +168,13 @@ fn all_32_bit_back_ends_agree() {
 #[test]
 fn all_64_bit_back_ends_agree() {
     for modulus in moduli(&[14, 30, 40, 47, 48, 49, 50, 51, 52, 55, 60, 61]) {
-        let scalar = Scalar::<u64>::new(modulus, LOG_N);
+        let root = Root::least(&modulus, LOG_N);
+        let scalar = Scalar::<u64>::new(modulus, root);
         let backends = [
-            Avx2::new().and_then(|isa| word64(isa, modulus, LOG_N)),
-            Avx512::<false>::new().and_then(|isa| word64(isa, modulus, LOG_N)),
-            Avx512::<true>::new().and_then(|isa| word64(isa, modulus, LOG_N)),
-            Avx512::<true>::new().and_then(|isa| word52(isa, modulus, LOG_N)),
+            Avx2::new().and_then(|isa| word64(isa, modulus, root)),
+            Avx512::<false>::new().and_then(|isa| word64(isa, modulus, root)),
+            Avx512::<true>::new().and_then(|isa| word64(isa, modulus, root)),
+            Avx512::<true>::new().and_then(|isa| word52(isa, modulus, root)),
         ];
         for backend in backends.into_iter().flatten() {
             agree(&*backend, &scalar);

@@ -13,11 +13,11 @@ use crate::arch::vector::storage::Storage;
 use crate::arch::vector::transform::{self, Exit, Inner, Transform, W, log_n_min};
 use crate::arch::vector::wide32::Wide32;
 use crate::arch::{Backend, Kernel, NttEntry, NttExit, Pair};
-use crate::automorphism::{evaluations, lane_permutations};
+use crate::automorphism::{Automorphism, evaluations, lane_permutations};
 use crate::limb_buf::LimbBuf;
 use crate::modulus::Modulus;
 use crate::simd::Simd;
-use crate::twiddles::Twiddles;
+use crate::twiddles::{Root, Twiddles};
 use crate::word::Word;
 
 /// Defines kernels with their operands, each a call of one generic function.
@@ -56,10 +56,10 @@ kernels! {
     DotConstants<P: Pointwise>(
         dst: &'a mut [P::W], srcs: &'a [&'a [P::W]], constants: &'a [u64], below_2_52: bool
     ) = pointwise::dot_constants;
-    Permute<P: Pointwise>(dst: &'a mut [P::W], src: &'a [P::W], k: u32, lanes: &'a [P::W])
+    Permute<P: Pointwise>(dst: &'a mut [P::W], src: &'a [P::W], map: Automorphism, lanes: &'a [P::W])
         = pointwise::permute;
     PermuteSum<P: Pointwise>(
-        dst: &'a mut [P::W], pair: Pair<'a, P::W>, k: u32, lanes: &'a [P::W]
+        dst: &'a mut [P::W], pair: Pair<'a, P::W>, map: Automorphism, lanes: &'a [P::W]
     ) = pointwise::permute_sum;
 }
 
@@ -197,22 +197,22 @@ impl<T: Transform, P: Pointwise<W = W<T>>> Backend<W<T>> for Vector<T, P> {
         self.pointwise.isa().run(kernel);
     }
 
-    fn permute(&self, dst: &mut [W<T>], src: &[W<T>], k: u32) {
-        let Some(lanes) = lanes::<P>(k) else {
-            return evaluations(k, dst, |at| src[at]);
+    fn permute(&self, dst: &mut [W<T>], src: &[W<T>], map: Automorphism) {
+        let Some(lanes) = lanes::<P>(map.k) else {
+            return evaluations(map, dst, |at| src[at]);
         };
-        let kernel = Permute(self.pointwise, (dst, src, k, &lanes));
+        let kernel = Permute(self.pointwise, (dst, src, map, &lanes));
         self.pointwise.isa().run(kernel);
     }
 
-    fn permute_sum(&self, dst: &mut [W<T>], a: &[W<T>], b: &[W<T>], k: u32) {
-        let Some(lanes) = lanes::<P>(k) else {
+    fn permute_sum(&self, dst: &mut [W<T>], a: &[W<T>], b: &[W<T>], map: Automorphism) {
+        let Some(lanes) = lanes::<P>(map.k) else {
             let (word, modulus) = (W::<T>::from_u64, &self.modulus);
-            return evaluations(k, dst, |at| {
+            return evaluations(map, dst, |at| {
                 word(modulus.add(a[at].to_u64(), b[at].to_u64()))
             });
         };
-        let kernel = PermuteSum(self.pointwise, (dst, (a, b), k, &lanes));
+        let kernel = PermuteSum(self.pointwise, (dst, (a, b), map, &lanes));
         self.pointwise.isa().run(kernel);
     }
 }
@@ -226,41 +226,41 @@ fn lanes<P: Pointwise>(k: u32) -> Option<LimbBuf<P::W>> {
 }
 
 /// The back end for 32-bit words, unless the scalar one serves.
-pub fn for_u32(simd: Simd, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backend<u32>>> {
+pub fn for_u32(simd: Simd, modulus: Modulus, root: Root) -> Option<Box<dyn Backend<u32>>> {
     match simd {
         Simd::Scalar => None,
-        Simd::Avx2 => Avx2::new().and_then(|isa| word32(isa, modulus, log_n)),
+        Simd::Avx2 => Avx2::new().and_then(|isa| word32(isa, modulus, root)),
         Simd::Avx512 => {
             let base = Avx512::<false>::new()?;
             match Avx512::<true>::new() {
-                Some(ifma) => wide32(ifma, modulus, log_n),
-                None => word32(base, modulus, log_n),
+                Some(ifma) => wide32(ifma, modulus, root),
+                None => word32(base, modulus, root),
             }
         }
     }
 }
 
 /// The back end for 64-bit words, unless the scalar one serves.
-pub fn for_u64(simd: Simd, modulus: Modulus, log_n: u32) -> Option<Box<dyn Backend<u64>>> {
+pub fn for_u64(simd: Simd, modulus: Modulus, root: Root) -> Option<Box<dyn Backend<u64>>> {
     match simd {
         Simd::Scalar => None,
-        Simd::Avx2 => word64(Avx2::new()?, modulus, log_n),
+        Simd::Avx2 => word64(Avx2::new()?, modulus, root),
         Simd::Avx512 => Avx512::<true>::new()
-            .and_then(|isa| word52(isa, modulus, log_n))
-            .or_else(|| word64(Avx512::<false>::new()?, modulus, log_n)),
+            .and_then(|isa| word52(isa, modulus, root))
+            .or_else(|| word64(Avx512::<false>::new()?, modulus, root)),
     }
 }
 
 pub(super) fn word32<L: Lanes32>(
     isa: L,
     modulus: Modulus,
-    log_n: u32,
+    root: Root,
 ) -> Option<Box<dyn Backend<u32>>> {
-    if log_n < log_n_min::<u32, L>() {
+    if root.log_n < log_n_min::<u32, L>() {
         return None;
     }
     if modulus.value() < Lazy32::<L>::BELOW {
-        let twiddles = Twiddles::new(&modulus, log_n, |w| lazy32::form(&modulus, w));
+        let twiddles = Twiddles::new(&modulus, root, |w| lazy32::form(&modulus, w));
         return Some(Box::new(Vector {
             name: "lazy32",
             modulus,
@@ -269,7 +269,7 @@ pub(super) fn word32<L: Lanes32>(
             twiddles,
         }));
     }
-    let twiddles = Twiddles::new(&modulus, log_n, |w| full32::form(&modulus, w));
+    let twiddles = Twiddles::new(&modulus, root, |w| full32::form(&modulus, w));
     Some(Box::new(Vector {
         name: "full32",
         modulus,
@@ -282,12 +282,12 @@ pub(super) fn word32<L: Lanes32>(
 pub(super) fn wide32<L: Ifma + Widening + Lanes32>(
     isa: L,
     modulus: Modulus,
-    log_n: u32,
+    root: Root,
 ) -> Option<Box<dyn Backend<u32>>> {
-    if log_n < log_n_min::<u32, L>() {
+    if root.log_n < log_n_min::<u32, L>() {
         return None;
     }
-    let twiddles = Twiddles::new(&modulus, log_n, |w| ifma52::form(&modulus, w));
+    let twiddles = Twiddles::new(&modulus, root, |w| ifma52::form(&modulus, w));
     Some(Box::new(Vector {
         name: "wide32",
         modulus,
@@ -300,12 +300,12 @@ pub(super) fn wide32<L: Ifma + Widening + Lanes32>(
 pub(super) fn word64<L: Lanes64>(
     isa: L,
     modulus: Modulus,
-    log_n: u32,
+    root: Root,
 ) -> Option<Box<dyn Backend<u64>>> {
-    if log_n < log_n_min::<u64, L>() {
+    if root.log_n < log_n_min::<u64, L>() {
         return None;
     }
-    let twiddles = Twiddles::new(&modulus, log_n, |w| shoup64::form(&modulus, w));
+    let twiddles = Twiddles::new(&modulus, root, |w| shoup64::form(&modulus, w));
     let arithmetic = Shoup64::new(isa, &modulus);
     Some(Box::new(Vector {
         name: "shoup64",
@@ -319,13 +319,13 @@ pub(super) fn word64<L: Lanes64>(
 pub(super) fn word52<L: Ifma>(
     isa: L,
     modulus: Modulus,
-    log_n: u32,
+    root: Root,
 ) -> Option<Box<dyn Backend<u64>>> {
     let suits = (Ifma52::<L>::ABOVE..Ifma52::<L>::BELOW).contains(&modulus.value());
-    if !suits || log_n < log_n_min::<u64, L>() {
+    if !suits || root.log_n < log_n_min::<u64, L>() {
         return None;
     }
-    let twiddles = Twiddles::new(&modulus, log_n, |w| ifma52::form(&modulus, w));
+    let twiddles = Twiddles::new(&modulus, root, |w| ifma52::form(&modulus, w));
     let arithmetic = Ifma52::new(isa, &modulus);
     Some(Box::new(Vector {
         name: "ifma52",

@@ -3,7 +3,7 @@
 use crate::arch::Pair;
 use crate::arch::vector::lanes::Lanes;
 use crate::arch::vector::prefetch;
-use crate::automorphism;
+use crate::automorphism::{self, Automorphism};
 use crate::modulus::Modulus;
 use crate::word::Word;
 
@@ -270,12 +270,18 @@ fn sums_of_any<P: Pointwise>(p: P, dst: &mut [P::W], srcs: &[&[P::W]], constants
     }
 }
 
-/// `dst[i] = src[brv(k brv(i) + (k - 1) / 2)]`: see [`crate::automorphism`].
+/// `dst[i] = src[brv(k brv(i) + (k - 1) / 2 + offset)]`: see [`crate::automorphism`].
 /// `permutations` holds the lanes for each of the L values of the top bits.
 #[inline(always)]
-pub fn permute<P: Pointwise>(p: P, dst: &mut [P::W], src: &[P::W], k: u32, permutations: &[P::W]) {
+pub fn permute<P: Pointwise>(
+    p: P,
+    dst: &mut [P::W],
+    src: &[P::W],
+    map: Automorphism,
+    permutations: &[P::W],
+) {
     let src = P::L::blocks(src);
-    move_blocks(p, dst, k, permutations, |from| p.isa().load(&src[from]));
+    move_blocks(p, dst, map, permutations, |from| p.isa().load(&src[from]));
 }
 
 /// The same of `a + b`; canonical.
@@ -284,11 +290,11 @@ pub fn permute_sum<P: Pointwise>(
     p: P,
     dst: &mut [P::W],
     (a, b): Pair<'_, P::W>,
-    k: u32,
+    map: Automorphism,
     permutations: &[P::W],
 ) {
     let (isa, a, b) = (p.isa(), P::L::blocks(a), P::L::blocks(b));
-    move_blocks(p, dst, k, permutations, |from| {
+    move_blocks(p, dst, map, permutations, |from| {
         p.add(isa.load(&a[from]), isa.load(&b[from]))
     });
 }
@@ -297,7 +303,7 @@ pub fn permute_sum<P: Pointwise>(
 fn move_blocks<P: Pointwise>(
     p: P,
     dst: &mut [P::W],
-    k: u32,
+    map: Automorphism,
     permutations: &[P::W],
     block: impl Fn(usize) -> V<P>,
 ) {
@@ -306,7 +312,7 @@ fn move_blocks<P: Pointwise>(
     let dst = P::L::blocks_mut(dst);
     let block_bits = dst.len().ilog2();
     for (at, dst) in dst.iter_mut().enumerate() {
-        let (from, top) = automorphism::source_block(k, at, block_bits);
+        let (from, top) = automorphism::source_block(map, at, block_bits);
         let lanes = isa.load(&permutations[top % permutations.len()]);
         isa.store(dst, isa.permute(block(from), lanes));
     }
