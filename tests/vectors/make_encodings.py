@@ -1,7 +1,8 @@
 """Writes encodings.json: CKKS and BGV encodings from their definitions.
 
 CKKS with 60 decimal digits (mpmath 1.4.1), BGV with Python's integers; sums over
-all slots, no transform. Deterministic: a new run gives the same file.
+all slots, no transform. Deterministic: a new run gives the same file. The parts of
+CKKS values are strings: not every reader of JSON rounds decimal fractions rightly.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def ckks(log_n: int, scale_bits: int, values: list[tuple[float, float]]) -> dict
     return {
         "log_n": log_n,
         "scale_bits": scale_bits,
-        "values": values,
+        "values": [[str(float(part)) for part in value] for value in values],
         "coefficients": [str(c) for c in coefficients],
     }
 
@@ -64,6 +65,8 @@ def bgv(log_n: int, t: int, factor: int, values: list[int]) -> dict[str, Any]:
 def main() -> None:
     small = [(0.5, 0.0), (-1.25, 0.75), (3.0, -2.0), (0.125, 1e-3), (-7.5, 0.0)]
     full = [((j * 37 % 23) / 11 - 1, (j * 17 % 13) / 5 - 1.3) for j in range(16)]
+    # Magnitudes far apart, more slots than a vector.
+    apart = [(10.0 ** -(j % 9), -(j + 1) / 11 * 2.0 ** -(j % 40)) for j in range(128)]
     data = {
         "made_by": "make_encodings.py, mpmath 1.4.1",
         "ckks": [
@@ -71,6 +74,10 @@ def main() -> None:
             ckks(5, 30, full),
             ckks(5, 40, [(1.0, 0.0)] * 16),
             ckks(5, 80, full),
+            ckks(4, 95, small),
+            ckks(8, 62, apart),
+            ckks(8, 88, apart),
+            ckks(8, 95, apart),
         ],
         "bgv": [
             bgv(4, 97, 1, [1, 2, 3, 4, -5, 6, 7, 96, 97, 1000, -1000]),

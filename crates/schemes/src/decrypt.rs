@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;
 use crate::encode::centred_values::CentredValues;
-use crate::encode::{Complex, Plaintext};
+use crate::encode::{Complex, Plaintext, WideComplex};
 use crate::error::SchemeError;
 use crate::keys::SecretKey;
 use crate::limbs::{ClientWord, with_ring};
@@ -32,6 +32,27 @@ pub fn decrypt_complex(
     let embedding = context.embedding()?;
     let coefficients = decrypt_coefficients(context, secret, ciphertext)?;
     Ok(embedding.slots_of(&coefficients, 1.0 / ciphertext.scale))
+}
+
+/// Decrypts and decodes a CKKS ciphertext with 106 bits instead of the 53 of
+/// [`decrypt_complex`], whose warning holds: all N/2 slots.
+///
+/// # Errors
+/// The same; also for coefficients or slots beyond 2^995.
+pub fn decrypt_wide(
+    context: &Context,
+    secret: &SecretKey,
+    ciphertext: &Ciphertext,
+) -> Result<Vec<WideComplex>, SchemeError> {
+    let embedding = context.embedding()?;
+    let coefficients = with_ring!(context.ring(), ring => {
+        phase(context, ring, secret, ciphertext, None)?.to_wide()
+    });
+    let slots = embedding.wide_slots_of(&coefficients, ciphertext.scale);
+    if slots.iter().all(|z| z.is_finite()) {
+        return Ok(slots);
+    }
+    Err(too_large(995))
 }
 
 /// The real parts of [`decrypt_complex`].
@@ -94,12 +115,17 @@ fn finite(coefficients: Vec<f64>) -> Result<Vec<f64>, SchemeError> {
     if coefficients.iter().all(|c| c.is_finite()) {
         return Ok(coefficients);
     }
-    Err(SchemeError::Malformed {
+    Err(too_large(1023))
+}
+
+fn too_large(bits: u32) -> SchemeError {
+    SchemeError::Malformed {
         what: "ciphertext",
-        why: "it decrypts to coefficients beyond 2^1023: the secret key is another one, or the \
-              program lost its precision"
-            .to_owned(),
-    })
+        why: format!(
+            "it decrypts to coefficients beyond 2^{bits}: the secret key is another one, or the \
+             program lost its precision"
+        ),
+    }
 }
 
 /// What the noise of a ciphertext is, seen with the secret key.

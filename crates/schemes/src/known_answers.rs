@@ -5,11 +5,11 @@ use std::sync::Arc;
 use cyclotron_ring::LimbBuf;
 use serde::Deserialize;
 
-use crate::encode::{CanonicalEmbedding, Complex};
+use crate::encode::{CanonicalEmbedding, Complex, WideComplex};
 use crate::limbs::{AnyRing, Limbs};
 use crate::{
     Ciphertext, Context, Parameters, ParametersLiteral, Plaintext, Scheme, SecretKey, SlotCodec,
-    decrypt_integers, decrypt_real,
+    decrypt_complex, decrypt_integers, decrypt_real, decrypt_wide,
 };
 
 #[derive(Deserialize)]
@@ -22,8 +22,22 @@ struct Encodings {
 struct CkksEncoding {
     log_n: u32,
     scale_bits: i32,
-    values: Vec<(f64, f64)>,
+    values: Vec<(String, String)>,
     coefficients: Vec<String>,
+}
+
+impl CkksEncoding {
+    fn values(&self) -> Vec<Complex> {
+        let number = |text: &String| text.parse::<f64>().unwrap();
+        let values = self.values.iter();
+        values
+            .map(|(re, im)| Complex::new(number(re), number(im)))
+            .collect()
+    }
+
+    fn scale(&self) -> f64 {
+        f64::from(self.scale_bits).exp2()
+    }
 }
 
 #[derive(Deserialize)]
@@ -78,13 +92,9 @@ fn primes(log_n: u32) -> Vec<u64> {
 #[test]
 fn ckks_encodings_match_the_definition() {
     for case in encodings().ckks {
-        let values: Vec<Complex> = case
-            .values
-            .iter()
-            .map(|&(re, im)| Complex::new(re, im))
-            .collect();
+        let values = case.values();
         let context = tiny(Scheme::Ckks, case.log_n, &primes(case.log_n), None);
-        let scale = f64::from(case.scale_bits).exp2();
+        let scale = case.scale();
         let plain = Plaintext::encode_complex(&context, &values, 3, scale).unwrap();
         for (got, want) in plain.coefficients_f64().iter().zip(&case.coefficients) {
             let want: f64 = want.parse().unwrap();
@@ -108,30 +118,91 @@ fn ckks_encodings_match_the_definition() {
     }
 }
 
+/// Cases whose coefficients f64 does not hold.
+fn wide_cases() -> Vec<CkksEncoding> {
+    let cases = encodings().ckks.into_iter();
+    let cases: Vec<CkksEncoding> = cases.filter(|case| case.scale_bits > 60).collect();
+    assert!(cases.iter().any(|case| case.scale_bits == 95));
+    cases
+}
+
+/// Every bit of large coefficients, by their residues, up to the error that is
+/// proved for them: none at the lower scales.
 #[test]
-fn wide_coefficients_reduce_as_integers() {
-    let case = encodings()
-        .ckks
-        .into_iter()
-        .find(|case| case.scale_bits == 80)
-        .unwrap();
-    let values: Vec<Complex> = case
-        .values
-        .iter()
-        .map(|&(re, im)| Complex::new(re, im))
-        .collect();
-    let moduli = primes(case.log_n);
-    let context = tiny(Scheme::Ckks, case.log_n, &moduli, None);
-    let plain = Plaintext::encode_complex(&context, &values, 3, 80_f64.exp2()).unwrap();
-    let AnyRing::W64(ring) = context.ring() else {
-        unreachable!()
-    };
-    for (m, &q) in moduli.iter().enumerate() {
-        let mut limb = plain.limb(&context, m).unwrap().to_u64();
-        ring.intt_in_place(m, &mut limb);
-        for (word, c) in limb.iter().zip(plain.coefficients_f64()) {
-            assert_eq!(*word, (c as i128).rem_euclid(i128::from(q)) as u64);
+fn wide_encodings_are_exact() {
+    for case in wide_cases() {
+        let moduli = primes(case.log_n);
+        let context = tiny(Scheme::Ckks, case.log_n, &moduli, None);
+        let (values, scale) = (case.values(), case.scale());
+        let plain = Plaintext::encode_complex(&context, &values, 3, scale).unwrap();
+        let largest = values.iter().map(|z| z.re.hypot(z.im)).fold(0.0, f64::max);
+        let tolerance = largest * scale * 2f64.powi(-93);
+        assert_eq!(tolerance < 0.5, case.scale_bits < 90);
+        let tolerance = tolerance as i128;
+        let widened: Vec<WideComplex> = values.iter().map(|&z| z.into()).collect();
+        let same = Plaintext::encode_wide(&context, &widened, 3, scale).unwrap();
+        assert_eq!(plain, same);
+        let AnyRing::W64(ring) = context.ring() else {
+            unreachable!()
+        };
+        for (m, &q) in moduli.iter().enumerate() {
+            let mut limb = plain.limb(&context, m).unwrap().to_u64();
+            ring.intt_in_place(m, &mut limb);
+            for (word, want) in limb.iter().zip(&case.coefficients) {
+                let want: i128 = want.parse().unwrap();
+                let error = (i128::from(*word) - want).rem_euclid(i128::from(q));
+                let error = error.min(i128::from(q) - error);
+                assert!(error <= tolerance, "{error} at scale 2^{}", case.scale_bits);
+            }
         }
+        let narrow = context.embedding().unwrap().coefficients(&values, scale);
+        let mut coefficients = narrow.iter().zip(&case.coefficients);
+        let exact = coefficients.all(|(c, want)| c.round() as i128 == want.parse().unwrap());
+        assert!(!exact, "f64 does not hold these");
+    }
+}
+
+/// The exact coefficients decrypt to the values up to their own rounding: half
+/// a unit each, N of them, over the scale.
+#[test]
+fn wide_decodings_are_exact() {
+    for case in wide_cases() {
+        let moduli = primes(case.log_n);
+        let context = tiny(Scheme::Ckks, case.log_n, &moduli, None);
+        let secret = SecretKey::with_coefficients(&context, &vec![0; 1 << case.log_n]);
+        let want: Vec<i128> = case
+            .coefficients
+            .iter()
+            .map(|c| c.parse().unwrap())
+            .collect();
+        let residue = |c: &i128, q: u64| c.rem_euclid(i128::from(q)) as u64;
+        let limbs = moduli
+            .iter()
+            .map(|&q| want.iter().map(|c| residue(c, q)).collect());
+        let zero = vec![vec![0; 1 << case.log_n]; 3];
+        let foreign = ForeignCiphertext {
+            moduli: moduli.clone(),
+            polys: vec![limbs.collect(), zero],
+        };
+        let ciphertext = foreign.load(&context, case.scale());
+        let wide = decrypt_wide(&context, &secret, &ciphertext).unwrap();
+        let narrow = decrypt_complex(&context, &secret, &ciphertext).unwrap();
+        let tolerance = f64::from(1 << case.log_n) / 2.0 / case.scale();
+        let mut values = case.values();
+        values.resize(wide.len(), Complex::default());
+        let mut narrow_error = 0f64;
+        for ((wide, narrow), want) in wide.iter().zip(&narrow).zip(&values) {
+            for (part, want) in [(wide.re, want.re), (wide.im, want.im)] {
+                let error = (part.hi - want) + part.lo;
+                assert!(error.abs() <= tolerance, "{part:?} {want} {tolerance}");
+            }
+            let error = (narrow.re - want.re).abs().max((narrow.im - want.im).abs());
+            narrow_error = narrow_error.max(error);
+        }
+        assert!(
+            narrow_error > tolerance || case.scale_bits < 80,
+            "f64 holds these"
+        );
     }
 }
 

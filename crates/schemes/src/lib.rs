@@ -53,10 +53,13 @@ pub use choose::{ChoiceRequest, WordClass, choose};
 pub use ciphertext::Ciphertext;
 pub use context::Context;
 pub use decrypt::{
-    NoiseMeasure, centred, decrypt_complex, decrypt_integers, decrypt_real, factor_ratio,
-    measure_noise,
+    NoiseMeasure, centred, decrypt_complex, decrypt_integers, decrypt_real, decrypt_wide,
+    factor_ratio, measure_noise,
 };
-pub use encode::{CanonicalEmbedding, Complex, OperandValues, PlainOperand, Plaintext, SlotCodec};
+pub use encode::{
+    CanonicalEmbedding, Complex, DoubleDouble, OperandValues, PlainOperand, Plaintext, SlotCodec,
+    WideComplex,
+};
 pub use encrypt::{encrypt_public, encrypt_secret, expand_mask};
 pub use error::{ParameterError, SchemeError};
 pub use key_spec::{KeySpec, KeyTarget, KeyVariant};

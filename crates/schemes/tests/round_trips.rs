@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use cyclotron_ring::prf::Seed;
 use cyclotron_schemes::{
-    ChoiceRequest, Complex, Context, Parameters, Plaintext, PublicKey, SecretKey, WordClass,
-    centred, choose, decrypt_complex, decrypt_integers, encrypt_public, encrypt_secret,
+    ChoiceRequest, Complex, Context, DoubleDouble, Parameters, Plaintext, PublicKey, SecretKey,
+    WideComplex, WordClass, centred, choose, decrypt_complex, decrypt_integers, decrypt_wide,
+    encrypt_public, encrypt_secret,
 };
 
 fn context(request: ChoiceRequest) -> Context {
@@ -47,6 +48,38 @@ fn ckks_decrypts_what_was_encrypted() {
             }
         }
     }
+}
+
+/// At a scale of 2^90 the noise leaves more bits than f64 has: they come back.
+#[test]
+fn ckks_keeps_more_bits_than_a_word_has() {
+    let context = context(ChoiceRequest::ckks(3, 45.0, WordClass::WORD_64));
+    let secret = SecretKey::from_seed(&context, &Seed::for_test(1)).unwrap();
+    let tail = |x: f64| DoubleDouble {
+        hi: x,
+        lo: x * 0.4 * 2f64.powi(-53),
+    };
+    let values = complex_values(context.params().slots());
+    let values: Vec<WideComplex> = values
+        .iter()
+        .map(|z| WideComplex {
+            re: tail(z.re),
+            im: tail(z.im),
+        })
+        .collect();
+    let (level, scale) = (context.params().levels(), 90f64.exp2());
+    let plain = Plaintext::encode_wide(&context, &values, level, scale).unwrap();
+    let ciphertext = encrypt_secret(&context, &secret, &plain, &Seed::for_test(2)).unwrap();
+    let out = decrypt_wide(&context, &secret, &ciphertext).unwrap();
+    let tolerance = 40.0 * (context.params().n() as f64).sqrt() / scale;
+    for (got, want) in out.iter().zip(&values) {
+        for (got, want) in [(got.re, want.re), (got.im, want.im)] {
+            let error = (got.hi - want.hi) + (got.lo - want.lo);
+            assert!(error.abs() < tolerance, "{got:?} {want:?}");
+        }
+    }
+    let infinite = vec![WideComplex::from(Complex::from(f64::INFINITY))];
+    assert!(Plaintext::encode_wide(&context, &infinite, level, scale).is_err());
 }
 
 #[test]

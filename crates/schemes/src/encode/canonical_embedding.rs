@@ -17,10 +17,14 @@
 //! on arguments in `[0, pi/4]`.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
+use std::sync::OnceLock;
 
 use cyclotron_ring::{Kernel, Simd, run_wide};
 
 use super::cyclic_dft::{FromReversed, Split, ToReversed};
+use super::double_double::DoubleDouble;
+use super::wide_complex::WideComplex;
+use super::wide_embedding::WideEmbedding;
 
 /// A complex number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -82,6 +86,8 @@ pub struct CanonicalEmbedding {
     /// DFT index u of slot j, bits reversed.
     slot_index: Vec<u32>,
     simd: Simd,
+    /// Made when a scale first needs it.
+    wide: OnceLock<WideEmbedding>,
 }
 
 impl CanonicalEmbedding {
@@ -118,6 +124,7 @@ impl CanonicalEmbedding {
             slot_index,
             // Which instructions count does not change what is computed.
             simd: Simd::detect().unwrap_or(Simd::Scalar),
+            wide: OnceLock::new(),
         }
     }
 
@@ -159,6 +166,31 @@ impl CanonicalEmbedding {
         };
         run_wide(self.simd, untwist);
         coefficients
+    }
+
+    /// The coefficients of [`Self::coefficients`] computed with 106 bits and
+    /// rounded to integers: the sum of two whole numbers each.
+    pub(super) fn wide_coefficients(
+        &self,
+        slots: &[WideComplex],
+        factor: f64,
+    ) -> (Vec<f64>, Vec<f64>) {
+        self.wide()
+            .coefficients(self.simd, slots, &self.slot_index, factor)
+    }
+
+    /// The slots of the polynomial with these N coefficients, over `scale`.
+    pub(crate) fn wide_slots_of(
+        &self,
+        coefficients: &[DoubleDouble],
+        scale: f64,
+    ) -> Vec<WideComplex> {
+        self.wide()
+            .slots_of(self.simd, coefficients, &self.slot_index, scale)
+    }
+
+    fn wide(&self) -> &WideEmbedding {
+        self.wide.get_or_init(|| WideEmbedding::new(self.n))
     }
 
     /// The slots of the polynomial with these coefficients, times `factor`.

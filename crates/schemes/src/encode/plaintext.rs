@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
-use cyclotron_ring::{Kernel, LimbBuf, Ring, run_wide};
+use cyclotron_ring::{LimbBuf, Ring, Simd};
 use zeroize::Zeroize;
 
 use super::canonical_embedding::Complex;
+use super::rounding::{Span, round_all};
 use super::wide_coefficients::WideCoefficients;
+use super::wide_complex::WideComplex;
 use crate::context::Context;
 use crate::error::SchemeError;
 use crate::error_poly::ErrorPoly;
 use crate::limbs::{AnyLimb, ClientWord, with_ring};
 use crate::scheme::Scheme;
+
+/// Integers below this are exact in f64.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// An integer polynomial with the scale or factor of its encoding.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +38,8 @@ enum Coefficients {
 impl Plaintext {
     /// Encodes complex numbers at `scale` for ciphertexts of `level`: slot j gets
     /// value j, missing slots get 0. Coefficients are rounded to the nearest
-    /// integer, halves away from zero.
+    /// integer, halves away from zero. They are computed in f64; in 106 bits
+    /// where one is 2^53 or more, so that nothing is lost at high scales.
     ///
     /// # Errors
     /// Too many values, a value that is not finite, or a coefficient that does
@@ -45,33 +51,42 @@ impl Plaintext {
         scale: f64,
     ) -> Result<Self, SchemeError> {
         let embedding = context.embedding()?;
-        context.check_level(level)?;
-        check_count(values.len(), embedding.slots())?;
-        if !(scale.is_finite() && scale > 0.0) {
-            return Err(SchemeError::BadScale {
-                scale: scale.to_string(),
-            });
+        check_values(context, values, level, scale)?;
+        let simd = with_ring!(context.ring(), ring => ring.simd());
+        let mut whole = embedding.coefficients(values, scale);
+        let span = round_all(simd, &mut whole);
+        if span.finite && span.largest >= EXACT {
+            let values: Vec<WideComplex> = values.iter().map(|&z| z.into()).collect();
+            let (whole, low) = embedding.wide_coefficients(&values, scale);
+            if let Some(span) = wide_span(simd, &whole, &low) {
+                return Self::fit(context, (whole, low), span, level, scale);
+            }
+            // Beyond the range of 106 bits: those of f64 must do.
         }
-        if let Some(slot) = values
-            .iter()
-            .position(|z| !(z.re.is_finite() && z.im.is_finite()))
-        {
-            let Complex { re, im } = values[slot];
-            let value = if im == 0.0 {
-                re.to_string()
-            } else {
-                format!("{re} + {im}i")
-            };
-            return Err(SchemeError::NotFinite { slot, value });
-        }
-        let mut coefficients = embedding.coefficients(values, scale);
-        let mut span = Span::default();
-        let round = RoundAll {
-            values: &mut coefficients,
-            span: &mut span,
-        };
-        run_wide(with_ring!(context.ring(), ring => ring.simd()), round);
-        Self::fit(context, coefficients, span, level, scale)
+        Self::fit(context, (whole, Vec::new()), span, level, scale)
+    }
+
+    /// Encodes complex numbers of 106 bits; see [`Self::encode_complex`]. All is
+    /// computed with 106 bits, whatever the scale.
+    ///
+    /// # Errors
+    /// The same; [`SchemeError::Overflow`] also for coefficients beyond 2^995.
+    pub fn encode_wide(
+        context: &Context,
+        values: &[WideComplex],
+        level: usize,
+        scale: f64,
+    ) -> Result<Self, SchemeError> {
+        let embedding = context.embedding()?;
+        let narrow: Vec<Complex> = values.iter().map(|z| z.narrow()).collect();
+        check_values(context, &narrow, level, scale)?;
+        let (whole, low) = embedding.wide_coefficients(values, scale);
+        let simd = with_ring!(context.ring(), ring => ring.simd());
+        let span = wide_span(simd, &whole, &low).unwrap_or(Span {
+            largest: 0.0,
+            finite: false,
+        });
+        Self::fit(context, (whole, low), span, level, scale)
     }
 
     /// Encodes real numbers; see [`Self::encode_complex`].
@@ -120,7 +135,7 @@ impl Plaintext {
 
     fn fit(
         context: &Context,
-        coefficients: Vec<f64>,
+        (whole, mut low): (Vec<f64>, Vec<f64>),
         Span { largest, finite }: Span,
         level: usize,
         scale: f64,
@@ -142,10 +157,15 @@ impl Plaintext {
         }
         let smallest_prime = context.params().extended().into_iter().min();
         let coefficients = if largest < smallest_prime.unwrap_or(0) as f64 {
-            Coefficients::Narrow(coefficients.iter().map(|&c| c as i64).collect())
+            let mut narrow: Vec<i64> = whole.iter().map(|&c| c as i64).collect();
+            for (narrow, low) in narrow.iter_mut().zip(low) {
+                *narrow += low as i64;
+            }
+            Coefficients::Narrow(narrow)
         } else {
+            low.resize(whole.len(), 0.0);
             Coefficients::Wide(with_ring!(context.ring(), ring => {
-                WideCoefficients::new(ring, coefficients, largest)
+                WideCoefficients::new(ring, whole, low, largest)
             }))
         };
         Ok(Self {
@@ -190,12 +210,12 @@ impl Plaintext {
         }
     }
 
-    /// The coefficients; exact, since wide ones are whole numbers in floating point.
+    /// The coefficients, rounded to f64; exact below 2^53.
     #[must_use]
     pub fn coefficients_f64(&self) -> Vec<f64> {
         match &self.coefficients {
             Coefficients::Narrow(c) => c.iter().map(|&c| c as f64).collect(),
-            Coefficients::Wide(c) => c.whole().to_vec(),
+            Coefficients::Wide(c) => c.whole().iter().zip(c.low()).map(|(a, b)| a + b).collect(),
         }
     }
 
@@ -268,7 +288,10 @@ impl Plaintext {
         absorb(hasher, &header, |x| x);
         match &self.coefficients {
             Coefficients::Narrow(c) => absorb(hasher, c, |x| x as u64),
-            Coefficients::Wide(c) => absorb(hasher, c.whole(), f64::to_bits),
+            Coefficients::Wide(c) => {
+                absorb(hasher, c.whole(), f64::to_bits);
+                absorb(hasher, c.low(), f64::to_bits);
+            }
         }
     }
 
@@ -296,48 +319,39 @@ impl Plaintext {
     }
 }
 
-/// What rounding learns about all values.
-struct Span {
-    /// The largest magnitude of a value that is a number.
-    largest: f64,
-    /// Whether all are finite.
-    finite: bool,
-}
-
-impl Default for Span {
-    fn default() -> Self {
-        Self {
-            largest: 0.0,
-            finite: true,
-        }
+/// Refuses what cannot be encoded.
+fn check_values(
+    context: &Context,
+    values: &[Complex],
+    level: usize,
+    scale: f64,
+) -> Result<(), SchemeError> {
+    context.check_level(level)?;
+    check_count(values.len(), context.embedding()?.slots())?;
+    if !(scale.is_finite() && scale > 0.0) {
+        return Err(SchemeError::BadScale {
+            scale: scale.to_string(),
+        });
     }
-}
-
-/// Rounds to the nearest integers, halves away from zero.
-struct RoundAll<'a> {
-    values: &'a mut [f64],
-    span: &'a mut Span,
-}
-
-impl Kernel for RoundAll<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let mut largest = [0.0f64; 8];
-        for chunk in self.values.chunks_mut(8) {
-            for (value, largest) in chunk.iter_mut().zip(&mut largest) {
-                *value = value.round();
-                let magnitude = value.abs();
-                *largest = if magnitude > *largest {
-                    magnitude
-                } else {
-                    *largest
-                };
-                // No number is larger than infinity, and NaN is larger than none.
-                self.span.finite &= magnitude < f64::INFINITY;
-            }
-        }
-        self.span.largest = largest.into_iter().fold(0.0, f64::max);
+    if let Some(slot) = values
+        .iter()
+        .position(|z| !(z.re.is_finite() && z.im.is_finite()))
+    {
+        let Complex { re, im } = values[slot];
+        let value = if im == 0.0 {
+            re.to_string()
+        } else {
+            format!("{re} + {im}i")
+        };
+        return Err(SchemeError::NotFinite { slot, value });
     }
+    Ok(())
+}
+
+/// The span of sums of whole numbers; nothing if one is not finite.
+fn wide_span(simd: Simd, whole: &[f64], low: &[f64]) -> Option<Span> {
+    let span = round_all(simd, &mut whole.to_vec());
+    (span.finite && low.iter().all(|c| c.is_finite())).then_some(span)
 }
 
 fn check_count(values: usize, slots: usize) -> Result<(), SchemeError> {

@@ -1,8 +1,9 @@
 //! Integer coefficients that are larger than the primes.
 //!
-//! A coefficient c is written with signed digits of B bits, `c = sum_i d_i 2^(B i)`,
-//! `|d_i| < 2^B`, each stored as `d_i + 2^(B+1)`: a word above 0 and below
-//! 2^(B+2). So the residues modulo every prime are one base conversion from
+//! A coefficient is the sum of two whole numbers in floating point, each of
+//! which is written with signed digits of B bits, `sum_i d_i 2^(B i)`,
+//! `|d_i| < 2^B`. The sum of both digits is stored plus 2^(B+1): a word above 0
+//! and below 2^(B+2). So the residues modulo every prime are one base conversion from
 //! the digits, less a constant. B is 49 for 64-bit words (products of words
 //! below 2^52 are fastest) and 29 for 32-bit words.
 //!
@@ -21,10 +22,11 @@ const CHUNK: usize = 256;
 /// 2^52: adding it to a whole number below puts that into the lowest bits.
 const MAGIC: f64 = 4_503_599_627_370_496.0;
 
-/// Whole numbers in floating point with their digits.
+/// Integers as sums of two whole numbers in floating point, with their digits.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WideCoefficients {
     whole: Vec<f64>,
+    low: Vec<f64>,
     digits: Limbs,
 }
 
@@ -34,8 +36,13 @@ fn digit_bits<W: ClientWord>() -> u32 {
 }
 
 impl WideCoefficients {
-    /// The digits of finite whole numbers up to `largest`.
-    pub(crate) fn new<W: ClientWord>(ring: &Ring<W>, whole: Vec<f64>, largest: f64) -> Self {
+    /// The digits of finite integers `whole + low`, each part up to `largest`.
+    pub(crate) fn new<W: ClientWord>(
+        ring: &Ring<W>,
+        whole: Vec<f64>,
+        low: Vec<f64>,
+        largest: f64,
+    ) -> Self {
         let bits = digit_bits::<W>();
         // |c| < 2^(exponent + 1).
         let exponent = (largest.to_bits() >> 52) as i64 - 1023;
@@ -47,25 +54,32 @@ impl WideCoefficients {
             ring.simd(),
             Digitise {
                 whole: &whole,
+                low: &low,
                 digits: &mut digits,
                 bits,
             },
         );
         Self {
             whole,
+            low,
             digits: W::wrap(digits.into_iter().map(Arc::new).collect()),
         }
     }
 
-    /// The coefficients.
+    /// The larger parts of the coefficients.
     pub(crate) fn whole(&self) -> &[f64] {
         &self.whole
+    }
+
+    /// The smaller parts of the coefficients.
+    pub(crate) fn low(&self) -> &[f64] {
+        &self.low
     }
 
     /// Bytes of the coefficients and their digits.
     pub(crate) fn size_bytes(&self) -> usize {
         let word_bytes = self.digits.word_bits() as usize / 8;
-        self.whole.len() * (8 + self.digits.len() * word_bytes)
+        self.whole.len() * (16 + self.digits.len() * word_bytes)
     }
 
     /// The coefficients modulo prime `m` of a ring of words as wide as those that
@@ -88,6 +102,7 @@ impl WideCoefficients {
 /// Splits numbers into digits.
 struct Digitise<'a, W: ClientWord> {
     whole: &'a [f64],
+    low: &'a [f64],
     digits: &'a mut [LimbBuf<W>],
     bits: u32,
 }
@@ -95,19 +110,23 @@ struct Digitise<'a, W: ClientWord> {
 impl<W: ClientWord> Kernel for Digitise<'_, W> {
     #[inline(always)]
     fn run(self) {
-        let mut rest = [0.0; CHUNK];
+        let (mut rest, mut rest_low) = ([0.0; CHUNK], [0.0; CHUNK]);
         let offset = MAGIC + power_of_two(self.bits + 1);
-        for (number, chunk) in self.whole.chunks(CHUNK).enumerate() {
-            let rest = &mut rest[..chunk.len()];
-            rest.copy_from_slice(chunk);
+        let chunks = self.whole.chunks(CHUNK).zip(self.low.chunks(CHUNK));
+        for (number, (whole, low)) in chunks.enumerate() {
+            let (rest, rest_low) = (&mut rest[..whole.len()], &mut rest_low[..whole.len()]);
+            rest.copy_from_slice(whole);
+            rest_low.copy_from_slice(low);
             for (i, digit) in self.digits.iter_mut().enumerate().rev() {
                 let up = power_of_two(self.bits * i as u32);
                 let down = 1.0 / up;
-                let digit = &mut digit[number * CHUNK..][..chunk.len()];
-                for (word, rest) in digit.iter_mut().zip(rest.iter_mut()) {
-                    let d = (*rest * down).trunc();
+                let digit = &mut digit[number * CHUNK..][..whole.len()];
+                let rests = rest.iter_mut().zip(rest_low.iter_mut());
+                for (word, (rest, low)) in digit.iter_mut().zip(rests) {
+                    let (d, d_low) = ((*rest * down).trunc(), (*low * down).trunc());
                     *rest -= d * up;
-                    *word = W::from_u64((d + offset).to_bits() & LOW);
+                    *low -= d_low * up;
+                    *word = W::from_u64((d + d_low + offset).to_bits() & LOW);
                 }
             }
         }
@@ -168,12 +187,14 @@ mod tests {
             for simd in Simd::available() {
                 let moduli = ntt_primes(top, 2 << 6, 2);
                 let ring = Ring::<W>::new(6, &moduli, simd).expect("valid primes");
-                let wide = WideCoefficients::new(&ring, whole.clone(), largest);
+                let low: Vec<f64> = whole.iter().rev().copied().collect();
+                let wide = WideCoefficients::new(&ring, whole.clone(), low.clone(), largest);
                 let mut limb = LimbBuf::unspecified(64);
                 for (m, &q) in moduli.iter().enumerate() {
                     wide.residues(&ring, m, &mut limb);
-                    for (word, &c) in limb.iter().zip(&whole) {
-                        assert_eq!(word.to_u64(), reduce(c, q), "{c} mod {q}, {simd}");
+                    for ((word, &c), &low) in limb.iter().zip(&whole).zip(&low) {
+                        let expected = (reduce(c, q) + reduce(low, q)) % q;
+                        assert_eq!(word.to_u64(), expected, "{c} + {low} mod {q}, {simd}");
                     }
                 }
             }
@@ -193,7 +214,7 @@ mod tests {
         let moduli = ntt_primes(1 << 50, 2 << 6, 1);
         let ring = Ring::<u64>::new(6, &moduli, Simd::Scalar).expect("valid primes");
         let count = |largest: f64| {
-            WideCoefficients::new(&ring, vec![largest; 64], largest)
+            WideCoefficients::new(&ring, vec![largest; 64], vec![0.0; 64], largest)
                 .digits
                 .len()
         };
