@@ -1,22 +1,26 @@
 //! The suite of kernels: transforms, and what else key switches are made of.
 
-use std::marker::PhantomData;
-
-use cyclotron_ring::{LimbBuf, Ring, Simd, Word, primes};
+use cyclotron_ring::{Ring, Simd, Word, primes};
 use serde_json::json;
 
-use crate::case::{Case, Checked, Description, Facts, Suite};
+use crate::case::{Case, Description, Facts, Suite};
 use crate::error::DriverError;
+use crate::limbwise::{Accumulate, Add, Convert, Dot, Hints, LIMBS, Limbwise, Multiply, Permute};
 use crate::transforms::{Direction, Transform};
-use crate::work::{Classes, Work};
 
 /// Classes of primes: the largest below 2^bits.
 const BITS: [u32; 5] = [30, 31, 32, 50, 60];
 
-/// Limbs of each side of base conversions and inner products.
-const LIMBS: usize = 8;
-
-const OTHERS: [&str; 5] = ["bconv8", "dot8", "mul", "mac", "add"];
+const OTHERS: [&str; 8] = [
+    "bconv8",
+    "bconv8to16",
+    "dot8",
+    "hints3",
+    "aut",
+    "mul",
+    "mac",
+    "add",
+];
 
 /// The suite of kernels.
 pub struct Kernels {
@@ -96,207 +100,20 @@ impl Suite for Kernels {
 }
 
 fn ready<W: Word>(kernel: &str, bits: u32, log_n: u32) -> Result<Box<dyn Case>, DriverError> {
-    let direction = match kernel {
-        "forward" => Some(Direction::Forward),
-        "inverse" => Some(Direction::Inverse),
-        _ => None,
+    let ring = |primes| -> Result<Ring<W>, DriverError> {
+        let moduli = largest(bits, log_n, primes);
+        Ok(Ring::new(log_n, &moduli, Simd::detect()?)?)
     };
-    let count = if direction.is_some() { 1 } else { 2 * LIMBS };
-    let ring = Ring::<W>::new(log_n, &largest(bits, log_n, count), Simd::detect()?)?;
-    Ok(match (direction, kernel) {
-        (Some(direction), _) => Box::new(Transform::new(ring, direction)),
-        (None, "bconv8") => Box::new(Limbwise::<W, Convert>::new(ring)),
-        (None, "dot8") => Box::new(Limbwise::<W, Dot>::new(ring)),
-        (None, "mul") => Box::new(Limbwise::<W, Multiply>::new(ring)),
-        (None, "mac") => Box::new(Limbwise::<W, Accumulate>::new(ring)),
-        _ => Box::new(Limbwise::<W, Add>::new(ring)),
+    Ok(match kernel {
+        "forward" => Box::new(Transform::new(ring(1)?, Direction::Forward)),
+        "inverse" => Box::new(Transform::new(ring(1)?, Direction::Inverse)),
+        "bconv8" => Box::new(Limbwise::<W, Convert<LIMBS>>::new(ring(2 * LIMBS)?)),
+        "bconv8to16" => Box::new(Limbwise::<W, Convert<16>>::new(ring(LIMBS + 16)?)),
+        "dot8" => Box::new(Limbwise::<W, Dot>::new(ring(1)?)),
+        "hints3" => Box::new(Limbwise::<W, Hints>::new(ring(1)?)),
+        "aut" => Box::new(Limbwise::<W, Permute>::new(ring(1)?)),
+        "mul" => Box::new(Limbwise::<W, Multiply>::new(ring(1)?)),
+        "mac" => Box::new(Limbwise::<W, Accumulate>::new(ring(1)?)),
+        _ => Box::new(Limbwise::<W, Add>::new(ring(1)?)),
     })
-}
-
-/// A kernel on whole limbs.
-trait Kernel<W: Word> {
-    /// Destination limbs.
-    const OUTPUTS: usize;
-    /// Source limbs.
-    const INPUTS: usize;
-
-    fn call(ring: &Ring<W>, dst: &mut [LimbBuf<W>], src: &[LimbBuf<W>]);
-
-    /// Destination `j` at one index, from the sources there.
-    fn expected(j: usize, src: &[u64], primes: &[u64]) -> u64;
-
-    fn count(work: &mut Work, classes: &Classes);
-}
-
-/// A kernel with its operands: limb i is modulo prime i.
-struct Limbwise<W: Word, K> {
-    ring: Ring<W>,
-    dst: Vec<LimbBuf<W>>,
-    src: Vec<LimbBuf<W>>,
-    kernel: PhantomData<K>,
-}
-
-impl<W: Word, K: Kernel<W>> Limbwise<W, K> {
-    fn new(ring: Ring<W>) -> Self {
-        let limb = |i: usize| {
-            let q = ring.modulus(i % ring.moduli_count());
-            let words = (0..ring.n() as u64).map(|x| W::from_u64((x * x + 1 + i as u64) % q));
-            LimbBuf::from_slice(&words.collect::<Vec<_>>())
-        };
-        Self {
-            src: (0..K::INPUTS).map(limb).collect(),
-            dst: (0..K::OUTPUTS).map(limb).collect(),
-            ring,
-            kernel: PhantomData,
-        }
-    }
-}
-
-impl<W: Word, K: Kernel<W>> Case for Limbwise<W, K> {
-    fn run(&mut self) -> Result<Option<f64>, DriverError> {
-        K::call(&self.ring, std::hint::black_box(&mut self.dst), &self.src);
-        Ok(None)
-    }
-
-    fn check(&mut self) -> Result<Checked, DriverError> {
-        K::call(&self.ring, &mut self.dst, &self.src);
-        let primes: Vec<u64> = (0..self.ring.moduli_count())
-            .map(|m| self.ring.modulus(m))
-            .collect();
-        let (mut values, mut expected) = (Vec::new(), Vec::new());
-        for i in 0..8 {
-            let j = i % K::OUTPUTS;
-            let at = self.ring.n() - 1 - 37 * i;
-            let src: Vec<u64> = self.src.iter().map(|limb| limb[at].to_u64()).collect();
-            values.push(self.dst[j][at].to_u64());
-            expected.push(K::expected(j, &src, &primes));
-        }
-        Ok(Checked::new(&values, &expected))
-    }
-
-    fn work(&self) -> Option<Work> {
-        let limb = (self.ring.n() * size_of::<W>()) as f64;
-        let mut work = Work {
-            bytes_read: limb * K::INPUTS as f64,
-            bytes_written: limb * K::OUTPUTS as f64,
-            ..Work::default()
-        };
-        K::count(&mut work, &Classes::new(&self.ring));
-        Some(work)
-    }
-}
-
-/// Modulo prime 0, of products of any words.
-fn reduced(sum: u128, q: u64) -> u64 {
-    (sum % u128::from(q)) as u64
-}
-
-/// 8 limbs to 8 other primes, by one constant for all.
-struct Convert;
-
-const ENTRY: u64 = 0x1234_5678_9abc;
-
-impl<W: Word> Kernel<W> for Convert {
-    const OUTPUTS: usize = LIMBS;
-    const INPUTS: usize = LIMBS;
-
-    fn call(ring: &Ring<W>, dst: &mut [LimbBuf<W>], src: &[LimbBuf<W>]) {
-        let primes: Vec<usize> = (LIMBS..2 * LIMBS).collect();
-        let mut dsts: Vec<&mut [W]> = dst.iter_mut().map(|limb| &mut limb[..]).collect();
-        let srcs: Vec<&[W]> = src.iter().map(|limb| &limb[..]).collect();
-        ring.bconv(&primes, &mut dsts, &srcs, &[ENTRY; LIMBS * LIMBS]);
-    }
-
-    fn expected(j: usize, src: &[u64], primes: &[u64]) -> u64 {
-        let sum: u128 = src.iter().map(|&x| u128::from(x)).sum();
-        let q = primes[LIMBS + j];
-        reduced(u128::from(reduced(sum, q)) * u128::from(ENTRY), q)
-    }
-
-    fn count(work: &mut Work, classes: &Classes) {
-        (LIMBS..2 * LIMBS).for_each(|m| work.sum(classes, m, LIMBS as f64));
-    }
-}
-
-/// The inner product of 8 limbs with 8 others.
-struct Dot;
-
-impl<W: Word> Kernel<W> for Dot {
-    const OUTPUTS: usize = 1;
-    const INPUTS: usize = 2 * LIMBS;
-
-    fn call(ring: &Ring<W>, dst: &mut [LimbBuf<W>], src: &[LimbBuf<W>]) {
-        let (a, b) = src.split_at(LIMBS);
-        let pairs: Vec<_> = a.iter().zip(b).map(|(a, b)| (&a[..], &b[..])).collect();
-        ring.dot(0, &mut dst[0], &pairs);
-    }
-
-    fn expected(_: usize, src: &[u64], primes: &[u64]) -> u64 {
-        let product = |i: usize| u128::from(src[i]) * u128::from(src[i + LIMBS]);
-        let q = u128::from(primes[0]);
-        reduced((0..LIMBS).map(|i| product(i) % q).sum(), primes[0])
-    }
-
-    fn count(work: &mut Work, classes: &Classes) {
-        work.sum(classes, 0, LIMBS as f64);
-    }
-}
-
-/// A product of two limbs.
-struct Multiply;
-
-impl<W: Word> Kernel<W> for Multiply {
-    const OUTPUTS: usize = 1;
-    const INPUTS: usize = 2;
-
-    fn call(ring: &Ring<W>, dst: &mut [LimbBuf<W>], src: &[LimbBuf<W>]) {
-        ring.mul(0, &mut dst[0], &src[0], &src[1]);
-    }
-
-    fn expected(_: usize, src: &[u64], primes: &[u64]) -> u64 {
-        reduced(u128::from(src[0]) * u128::from(src[1]), primes[0])
-    }
-
-    fn count(work: &mut Work, classes: &Classes) {
-        work.products(classes, 0, 1.0);
-    }
-}
-
-/// A product added to a limb.
-struct Accumulate;
-
-impl<W: Word> Kernel<W> for Accumulate {
-    const OUTPUTS: usize = 1;
-    const INPUTS: usize = 3;
-
-    fn call(ring: &Ring<W>, dst: &mut [LimbBuf<W>], src: &[LimbBuf<W>]) {
-        ring.mac(0, &mut dst[0], &src[0], &src[1], &src[2]);
-    }
-
-    fn expected(_: usize, src: &[u64], primes: &[u64]) -> u64 {
-        let product = u128::from(src[1]) * u128::from(src[2]);
-        reduced(product + u128::from(src[0]), primes[0])
-    }
-
-    fn count(work: &mut Work, classes: &Classes) {
-        work.products(classes, 0, 1.0);
-    }
-}
-
-/// A sum of two limbs.
-struct Add;
-
-impl<W: Word> Kernel<W> for Add {
-    const OUTPUTS: usize = 1;
-    const INPUTS: usize = 2;
-
-    fn call(ring: &Ring<W>, dst: &mut [LimbBuf<W>], src: &[LimbBuf<W>]) {
-        ring.add(0, &mut dst[0], &src[0], &src[1]);
-    }
-
-    fn expected(_: usize, src: &[u64], primes: &[u64]) -> u64 {
-        reduced(u128::from(src[0]) + u128::from(src[1]), primes[0])
-    }
-
-    fn count(_: &mut Work, _: &Classes) {}
 }

@@ -14,6 +14,7 @@ mod client;
 mod error;
 mod graphs;
 mod kernels;
+mod limbwise;
 mod operations;
 mod programs;
 mod protocol;

@@ -47,7 +47,7 @@ fn cases(hello: &Value, part: &str) -> Vec<String> {
 fn every_kernel_computes_what_its_definition_says() {
     let (hello, _) = ask(&mut Kernels::new(true), &[]);
     let cases = cases(&hello, "/n10");
-    assert_eq!(cases.len(), 5 * 2 + 3 * 5);
+    assert_eq!(cases.len(), 5 * 2 + 3 * 8);
     let requests: Vec<_> = cases.iter().map(|case| json!({ "check": case })).collect();
     let (_, answers) = ask(&mut Kernels::new(true), &requests);
     assert_correct(&answers, 0.0);
