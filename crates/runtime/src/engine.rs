@@ -128,7 +128,7 @@ impl Engine {
     ) -> Result<(Vec<LimbBuf<W>>, RunStats), RuntimeError> {
         assert!(
             prepared.global_uses.len() == program.global_count()
-                && prepared.procedures.len() == program.procedures.len(),
+                && prepared.instructions == program.instruction_count(),
             "prepared for another program"
         );
         program.check_ring(ring)?;

@@ -5,7 +5,7 @@
 
 use cyclotron_isa::{LimbProgram, Procedure};
 
-use crate::rewrite::{Piece, Shape, rewrite};
+use crate::rewrite::{Calls, Piece, Shape, rewrite};
 
 /// A ragged table: row r is `items[starts[r]..starts[r + 1]]`.
 #[derive(Debug, Default)]
@@ -101,6 +101,8 @@ impl ProcedurePlan {
 /// that it was made from.
 #[derive(Debug)]
 pub struct Prepared {
+    pub(crate) calls: Calls,
+    /// Plans of the program's procedures that are called, then of joined ones.
     pub(crate) procedures: Vec<ProcedurePlan>,
     /// For every global value, arguments and outputs that name it.
     pub(crate) global_uses: Vec<u32>,
@@ -110,9 +112,12 @@ pub struct Prepared {
 
 impl Prepared {
     pub(crate) fn new(program: &LimbProgram, threads: usize) -> Self {
+        let calls = Calls::new(program);
         let mut global_uses = vec![0; program.global_count()];
-        for call in &program.calls {
-            for &arg in program.call_args(call) {
+        let mut called = vec![false; program.procedures.len() + calls.joined.len()];
+        for (at, call) in (0u32..).zip(&calls.calls) {
+            called[call.procedure as usize] = true;
+            for &arg in calls.args(at) {
                 global_uses[arg as usize] += 1;
             }
         }
@@ -120,12 +125,15 @@ impl Prepared {
             global_uses[output.value as usize] += 1;
         }
         let shape = Shape::new(program, threads);
-        let procedures = program
-            .procedures
-            .iter()
+        let none = Procedure::default();
+        let procedures = program.procedures.iter().chain(&calls.joined);
+        let procedures = procedures
+            .zip(called)
+            .map(|(procedure, called)| if called { procedure } else { &none })
             .map(|p| ProcedurePlan::new(p, &program.constants, shape))
             .collect();
         Prepared {
+            calls,
             procedures,
             global_uses,
             instructions: program.instruction_count(),

@@ -80,7 +80,7 @@ impl<'a, W: Word> Run<'a, W> {
             provider,
             progress: None,
             globals: prepared.global_uses.iter().map(global).collect(),
-            queue: Queue::new(program.calls.len(), threads),
+            queue: Queue::new(prepared.calls.calls.len(), threads),
             pool: SharedPool::new(program.n()),
             done: AtomicU64::new(0),
             fetch_nanos: AtomicU64::new(0),
@@ -125,7 +125,7 @@ impl<'a, W: Word> Run<'a, W> {
     /// Has a call wait for those of its arguments that are not there yet.
     fn admit(&self, call: u32, worker: &mut Worker<'_, W>) {
         let admission = Admission::new(call);
-        for &arg in self.program.call_args(&self.program.calls[call as usize]) {
+        for &arg in self.prepared.calls.args(call) {
             let mut global = lock(&self.globals[arg as usize]);
             if global.value.is_some() {
                 continue;
@@ -181,7 +181,7 @@ impl<'a, W: Word> Run<'a, W> {
 
     /// Starts a call whose arguments are all there.
     fn start(&self, index: u32, worker: &mut Worker<'_, W>) {
-        let call = &self.program.calls[index as usize];
+        let call = &self.prepared.calls.calls[index as usize];
         let plan = &self.prepared.procedures[call.procedure as usize];
         let running = Arc::new(RunningCall {
             call: index,
@@ -189,7 +189,7 @@ impl<'a, W: Word> Run<'a, W> {
             pending: plan.pending.iter().map(|&n| AtomicU32::new(n)).collect(),
             unfinished_tasks: AtomicU32::new(plan.tasks.len() as u32),
         });
-        for (local, &arg) in (0..).zip(self.program.call_args(call)) {
+        for (local, &arg) in (0..).zip(self.prepared.calls.args(index)) {
             let value = lock(&self.globals[arg as usize]).take();
             self.publish(&running, plan, local, value, worker);
         }
@@ -210,7 +210,7 @@ impl<'a, W: Word> Run<'a, W> {
         value: Arc<LimbBuf<W>>,
         worker: &mut Worker<'_, W>,
     ) {
-        let first_result = self.program.calls[running.call as usize].first_result;
+        let first_result = self.prepared.calls.calls[running.call as usize].first_result;
         for &position in plan.results.row(local) {
             self.set_global(first_result + position, Arc::clone(&value), worker);
         }
@@ -226,7 +226,7 @@ impl<'a, W: Word> Run<'a, W> {
         index: u32,
         worker: &mut Worker<'_, W>,
     ) -> Result<(), RuntimeError> {
-        let procedure = self.program.calls[running.call as usize].procedure;
+        let procedure = self.prepared.calls.calls[running.call as usize].procedure;
         let plan = &self.prepared.procedures[procedure as usize];
         let task = &plan.tasks[index as usize];
         let sources = task.sources.iter();

@@ -14,6 +14,8 @@
 //!   What they read together is read once from memory, and what only they
 //!   read is never written to it.
 //! - *Base conversions* are cut into groups of destinations.
+//! - *Neighbouring calls* that read the same become one before all that; see
+//!   [`calls`].
 //!
 //! Pieces are then put in an order in which values are read soon after they are
 //! written; see [`order`].
@@ -22,6 +24,7 @@
 //! does not return it. A run of neighbours is always a legal unit: whatever
 //! depends on one of them and is needed by another would stand between them.
 
+mod calls;
 mod joins;
 mod order;
 mod strips;
@@ -29,6 +32,7 @@ mod uses;
 
 use cyclotron_isa::{LimbProgram, Procedure, kernel::Operation};
 
+pub(crate) use calls::Calls;
 use joins::Joins;
 
 /// An operand of an instruction within strips.
