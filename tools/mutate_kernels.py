@@ -105,6 +105,18 @@ MUTANTS = [
         "const TERMS_MAX: usize = 1 << 13;",
     ),
     Mutant(
+        "more products are summed than fit (ifma61)",
+        "arch/vector/ifma61.rs",
+        "const TERMS_MAX: usize = 1 << 9;",
+        "const TERMS_MAX: usize = 1 << 13;",
+    ),
+    Mutant(
+        "the upper bits of a quotient are left out (ifma61)",
+        "arch/vector/ifma61.rs",
+        "let high = isa.madd_high(high, t, self.q_high);",
+        "",
+    ),
+    Mutant(
         "one product of halves is left out of a quotient (shoup64)",
         "arch/vector/shoup64.rs",
         "isa.high32(isa.mul_low32(x, w.companion_high)),",

@@ -166,6 +166,9 @@ impl Ifma for Avx512<true> {
         fn and(self, a: __m512i, b: __m512i) -> __m512i {
             _mm512_and_si512(a, b)
         }
+        fn shift_left<const BITS: u32>(self, a: __m512i) -> __m512i {
+            _mm512_slli_epi64::<BITS>(a)
+        }
         fn shift_right<const BITS: u32>(self, a: __m512i) -> __m512i {
             _mm512_srli_epi64::<BITS>(a)
         }

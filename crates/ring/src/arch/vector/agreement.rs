@@ -1,7 +1,7 @@
 //! Every back end that this processor can run, also those that a ring
 //! would not choose here, against the scalar definition.
 
-use super::backend::{wide32, word32, word52, word64};
+use super::backend::{wide32, word32, word52, word61, word64};
 use crate::arch::avx2::Avx2;
 use crate::arch::avx512::Avx512;
 use crate::arch::scalar::Scalar;
@@ -175,6 +175,7 @@ fn all_64_bit_back_ends_agree() {
             Avx512::<false>::new().and_then(|isa| word64(isa, modulus, root)),
             Avx512::<true>::new().and_then(|isa| word64(isa, modulus, root)),
             Avx512::<true>::new().and_then(|isa| word52(isa, modulus, root)),
+            Avx512::<true>::new().and_then(|isa| word61(isa, modulus, root)),
         ];
         for backend in backends.into_iter().flatten() {
             agree(&*backend, &scalar);

@@ -5,6 +5,7 @@ use crate::arch::avx512::Avx512;
 use crate::arch::scalar;
 use crate::arch::vector::full32::{self, Full32};
 use crate::arch::vector::ifma52::{self, Ifma52};
+use crate::arch::vector::ifma61::Ifma61;
 use crate::arch::vector::lanes::{Ifma, Isa, Lanes, Lanes32, Lanes64, Widening};
 use crate::arch::vector::lazy32::{self, Lazy32};
 use crate::arch::vector::pointwise::{self, Pointwise};
@@ -246,7 +247,7 @@ pub fn for_u64(simd: Simd, modulus: Modulus, root: Root) -> Option<Box<dyn Backe
         Simd::Scalar => None,
         Simd::Avx2 => word64(Avx2::new()?, modulus, root),
         Simd::Avx512 => Avx512::<true>::new()
-            .and_then(|isa| word52(isa, modulus, root))
+            .and_then(|isa| word52(isa, modulus, root).or_else(|| word61(isa, modulus, root)))
             .or_else(|| word64(Avx512::<false>::new()?, modulus, root)),
     }
 }
@@ -333,5 +334,24 @@ pub(super) fn word52<L: Ifma>(
         twiddles,
         transform: arithmetic,
         pointwise: arithmetic,
+    }))
+}
+
+pub(super) fn word61<L: Ifma + Lanes64>(
+    isa: L,
+    modulus: Modulus,
+    root: Root,
+) -> Option<Box<dyn Backend<u64>>> {
+    let suits = (Ifma61::<L>::ABOVE..Ifma61::<L>::BELOW).contains(&modulus.value());
+    if !suits || root.log_n < log_n_min::<u64, L>() {
+        return None;
+    }
+    Some(Box::new(Vector {
+        name: "shoup64",
+        modulus,
+        twiddles: Twiddles::new(&modulus, root, |w| shoup64::form(&modulus, w)),
+        // Compiled once, with or without the instructions that it does not use.
+        transform: Shoup64::new(Avx512::<false>::new()?, &modulus),
+        pointwise: Ifma61::new(isa, &modulus),
     }))
 }

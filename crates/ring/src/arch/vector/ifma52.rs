@@ -444,7 +444,7 @@ impl<L: Ifma> Pointwise for Ifma52<L> {
 
 /// `q^-1 mod 2^52` for odd q, by Newton's iteration: each step doubles the
 /// correct bits, and q itself is right to 3.
-fn inverse_mod_2_52(q: u64) -> u64 {
+pub fn inverse_mod_2_52(q: u64) -> u64 {
     let inverse = (0..5).fold(q, |x, _| {
         x.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(x)))
     });

@@ -185,6 +185,8 @@ pub trait Ifma: Lanes<u64> {
     fn madd_high(self, acc: Self::V, a: Self::V, b: Self::V) -> Self::V;
     /// Bitwise and.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a << BITS`.
+    fn shift_left<const BITS: u32>(self, a: Self::V) -> Self::V;
     /// `a >> BITS`.
     fn shift_right<const BITS: u32>(self, a: Self::V) -> Self::V;
     /// `a >> BITS` as a signed integer, rounded down.

@@ -8,8 +8,8 @@
 //!   [`storage`] of values between them.
 //! - [`pointwise`]: loops of the other kernels, over any
 //!   [`Pointwise`](pointwise::Pointwise).
-//! - [`full32`], [`lazy32`], [`wide32`], [`shoup64`], [`ifma52`]: arithmetic for one range
-//!   of primes each, with the proof of its bounds.
+//! - [`full32`], [`lazy32`], [`wide32`], [`shoup64`], [`ifma52`], [`ifma61`]: arithmetic for one
+//!   range of primes each, with the proof of its bounds.
 //! - [`prefetch`]: hints to the caches.
 //! - [`backend`]: all of it as a [`Backend`](super::Backend).
 //!
@@ -22,6 +22,7 @@ mod agreement;
 pub mod backend;
 pub mod full32;
 pub mod ifma52;
+pub mod ifma61;
 pub mod lanes;
 pub mod lazy32;
 pub mod passes;

@@ -77,7 +77,7 @@ impl<L: Lanes64> Shoup64<L> {
 
     /// `x w mod q` in `[0, 4q)`, for any word x.
     #[inline(always)]
-    fn mul_lazy(self, x: L::V, w: Factor64<L::V>) -> L::V {
+    pub fn mul_lazy(self, x: L::V, w: Factor64<L::V>) -> L::V {
         let isa = self.isa;
         let x_high = isa.high32(x);
         let cross = isa.add(
