@@ -1,48 +1,82 @@
 //! When the banks of a register file serve another access: "Turns" in
 //! [`cyclotron_machine::Resolved`].
 //!
-//! Accesses whose starts have the same residue are always in the same bank, so
-//! each residue has a list of its own. All accesses are equally long, so only the
-//! few that start less than that length before or after a cycle matter there.
+//! Accesses whose starts have the same residue are always in the same bank, and
+//! all accesses are equally long. So the time of a bank is a row of *places*, one
+//! for every cycle with its residue, and an access takes as many places in a row as
+//! such cycles pass until it ends. A row is kept as bits, one level for each number
+//! of accesses that may run at once.
 
 use cyclotron_machine::Turns;
 
-/// Accesses of a residue that are remembered; the oldest are forgotten first.
-const MAX_STARTS: usize = 128;
+/// Places of a row that are remembered; the oldest are forgotten first. A multiple of 64.
+const PLACES: u64 = 1 << 15;
+/// Places after the last access that are clear: more than an access takes.
+const MARGIN: u64 = 1 << 12;
+/// Most accesses at once that are made use of.
+const MOST_ACCESSES: u16 = 8;
 
-/// The turns at one register file: where its lists are.
+/// The turns at one register file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wheel {
-    first: u32,
+    rotation: u32,
     turns: Turns,
+    /// Places that an access takes.
+    places: u32,
+    /// log2 of the number of banks, where it is one.
+    shift: Option<u32>,
 }
 
 /// All accesses that take turns.
 #[derive(Debug, Default)]
 pub(crate) struct TurnBook {
-    residues: Vec<Residue>,
-    /// By register file: its first residue's index, and when its banks would be done
-    /// if they served all accesses without gaps.
-    done: Vec<u64>,
+    rotations: Vec<Rotation>,
 }
 
-/// The accesses to one register file whose starts have the same residue.
-#[derive(Debug, Clone, Default)]
-struct Residue {
-    /// In order; once for each access.
-    starts: Vec<u64>,
-    /// Before this, accesses have been forgotten: nothing can start.
-    floor: u64,
+/// The accesses to one register file.
+#[derive(Debug)]
+struct Rotation {
+    /// Rings of bits by residue and level: a place's bit at level k says that more
+    /// than k accesses run there.
+    bits: Vec<u64>,
+    /// Places before this one are forgotten: nothing can start there. A multiple of 64.
+    first: u64,
+    /// No access is noted at this place or later.
+    end: u64,
+    /// When the banks would be done if they served all accesses without gaps.
+    done: u64,
+}
+
+/// One level of a row.
+#[derive(Debug, Clone, Copy)]
+struct Row<'b> {
+    bits: &'b [u64],
+    end: u64,
+    /// Places in a row that must be free.
+    span: u32,
 }
 
 impl TurnBook {
     /// Adds a register file.
     pub fn add(&mut self, turns: Turns) -> Wheel {
-        let first = self.residues.len() as u32;
-        let count = self.residues.len() + usize::from(turns.banks);
-        self.residues.resize(count, Residue::default());
-        self.done.resize(count, 0);
-        Wheel { first, turns }
+        let turns = Turns {
+            accesses: turns.accesses.clamp(1, MOST_ACCESSES),
+            ..turns
+        };
+        let rows = usize::from(turns.banks) * usize::from(turns.accesses);
+        self.rotations.push(Rotation {
+            bits: vec![0; rows * (PLACES / 64) as usize],
+            first: 0,
+            end: 0,
+            done: 0,
+        });
+        let banks = u64::from(turns.banks);
+        Wheel {
+            rotation: self.rotations.len() as u32 - 1,
+            turns,
+            places: turns.chunks.div_ceil(u32::from(turns.banks)),
+            shift: banks.is_power_of_two().then(|| banks.trailing_zeros()),
+        }
     }
 }
 
@@ -54,7 +88,7 @@ impl Wheel {
 
     /// About when the banks have served all that was noted.
     pub fn done(&self, book: &TurnBook) -> u64 {
-        book.done[self.first as usize]
+        self.of(book).done
     }
 
     fn length(&self) -> u64 {
@@ -65,45 +99,80 @@ impl Wheel {
         u64::from(self.turns.banks)
     }
 
-    fn index(&self, cycle: u64) -> usize {
-        self.first as usize + (cycle % self.banks()) as usize
+    fn of<'b>(&self, book: &'b TurnBook) -> &'b Rotation {
+        &book.rotations[self.rotation as usize]
+    }
+
+    /// The place of a cycle in its row, and the row's residue.
+    fn place(&self, cycle: u64) -> (u64, u64) {
+        match self.shift {
+            Some(shift) => (cycle >> shift, cycle & ((1 << shift) - 1)),
+            None => (cycle / self.banks(), cycle % self.banks()),
+        }
+    }
+
+    /// Where `span` places must be free so that `count` more accesses can run.
+    fn row<'b>(&self, rotation: &'b Rotation, residue: u64, count: usize, span: u32) -> Row<'b> {
+        let accesses = usize::from(self.turns.accesses);
+        let level = accesses.saturating_sub(count);
+        let words = (PLACES / 64) as usize;
+        let index = residue as usize * accesses + level;
+        Row {
+            bits: &rotation.bits[index * words..][..words],
+            end: rotation.end,
+            span,
+        }
     }
 
     /// The first cycle at or after `from` at which `count` accesses can start.
     pub fn earliest(&self, book: &TurnBook, from: u64, count: usize) -> u64 {
-        self.first_start(from, |cycle| self.fits(book, cycle, count))
+        let rotation = self.of(book);
+        self.first_start(rotation, from, |place, residue, _| {
+            self.row(rotation, residue, count, self.places).first_free(place)
+        })
     }
 
     /// The first cycle at or after `from` at which an instruction can read `count`
     /// operands, and write its result `delay` cycles later.
     pub fn earliest_issue(&self, book: &TurnBook, from: u64, (count, delay): (usize, u64)) -> u64 {
+        let rotation = self.of(book);
         if delay < self.length() && delay.is_multiple_of(self.banks()) {
             // The result meets the operands: room for all of them, all the time.
-            let end = delay + self.length();
-            return self.first_start(from, |cycle| self.is_quiet(book, cycle, end, count + 1));
+            let span = (delay + self.length()).div_ceil(self.banks()) as u32;
+            return self.first_start(rotation, from, |place, residue, _| {
+                self.row(rotation, residue, count + 1, span).first_free(place)
+            });
         }
-        self.first_start(from, |cycle| {
-            self.fits(book, cycle, count)?;
-            let later = self.fits(book, cycle + delay, 1);
-            later.map_err(|next| next.saturating_sub(delay))
+        self.first_start(rotation, from, |place, residue, cycle| {
+            let read = self.row(rotation, residue, count, self.places);
+            let (later, residue) = self.place(cycle + delay);
+            let write = self.row(rotation, residue, 1, self.places);
+            let mut at = place;
+            loop {
+                let before = at;
+                at = read.first_free(at);
+                at = write.first_free(later + (at - place)) - (later - place);
+                if at == before {
+                    return at;
+                }
+            }
         })
     }
 
-    /// The first cycle at or after `from` at which `fits`, which gives another cycle
-    /// before which it does not where it does not.
-    fn first_start(&self, from: u64, fits: impl Fn(u64) -> Result<(), u64>) -> u64 {
+    /// The first cycle at or after `from` in any row, where `find` gives the first
+    /// place in a row at or after the place of a cycle.
+    fn first_start(
+        &self,
+        rotation: &Rotation,
+        from: u64,
+        find: impl Fn(u64, u64, u64) -> u64,
+    ) -> u64 {
+        let from = from.max(rotation.first * self.banks());
         let mut best = u64::MAX;
         for cycle in from..from + self.banks() {
-            let mut at = cycle;
-            while at < best {
-                match fits(at) {
-                    Ok(()) => best = at,
-                    Err(next) => {
-                        let ahead = next.max(at + 1) - cycle;
-                        at = cycle + ahead.next_multiple_of(self.banks());
-                    }
-                }
-            }
+            let (place, residue) = self.place(cycle);
+            let waits = find(place, residue, cycle) - place;
+            best = best.min(cycle + waits * self.banks());
             if best <= cycle + 1 {
                 break;
             }
@@ -111,55 +180,17 @@ impl Wheel {
         best
     }
 
-    /// Whether `count` more accesses fit at a cycle; if not, one before which they do not.
-    fn fits(&self, book: &TurnBook, cycle: u64, count: usize) -> Result<(), u64> {
-        let residue = &book.residues[self.index(cycle)];
-        if cycle < residue.floor {
-            return Err(residue.floor);
-        }
-        let most = usize::from(self.turns.accesses).saturating_sub(count);
-        let near = residue.near(cycle, cycle + self.length(), self.length());
-        if near.len() <= most {
-            return Ok(());
-        }
-        let overlap = |at: u64| {
-            let running = |&&start: &&u64| start <= at && at < start + self.length();
-            near.iter().filter(running).count()
-        };
-        let later = near.iter().copied().filter(|&start| start > cycle);
-        match later.chain([cycle]).all(|at| overlap(at) <= most) {
-            true => Ok(()),
-            false => Err(near[0] + self.length()),
-        }
-    }
-
-    /// Whether no more than `count` accesses less than there may be run at any time
-    /// from a cycle to the one `span` later.
-    fn is_quiet(&self, book: &TurnBook, cycle: u64, span: u64, count: usize) -> Result<(), u64> {
-        let residue = &book.residues[self.index(cycle)];
-        if cycle < residue.floor {
-            return Err(residue.floor);
-        }
-        let near = residue.near(cycle, cycle + span, self.length());
-        match near.len() + count <= usize::from(self.turns.accesses) {
-            true => Ok(()),
-            false => Err(near.first().map_or(cycle, |start| start + self.length())),
-        }
-    }
-
     /// The last cycle in `[from, until]` at which an access can start.
     pub fn latest(&self, book: &TurnBook, from: u64, until: u64) -> Option<u64> {
+        let rotation = self.of(book);
+        let from = from.max(rotation.first * self.banks());
         let mut best = None;
         for cycle in (from..=until).rev().take(usize::from(self.turns.banks)) {
-            let mut at = cycle;
-            while best.is_none_or(|best| at > best) && self.fits(book, at, 1).is_err() {
-                match at.checked_sub(self.banks()) {
-                    Some(before) if before >= from => at = before,
-                    _ => break,
-                }
-            }
-            if self.fits(book, at, 1).is_ok() {
-                best = best.max(Some(at));
+            let (place, residue) = self.place(cycle);
+            let row = self.row(rotation, residue, 1, self.places);
+            if let Some(free) = row.last_free(rotation.first, place) {
+                let at = cycle - (place - free) * self.banks();
+                best = best.max((at >= from).then_some(at));
             }
             if best.is_some_and(|best| best + 1 >= cycle) {
                 break;
@@ -170,40 +201,105 @@ impl Wheel {
 
     /// Notes `count` accesses from a cycle at which they fit.
     pub fn reserve(&self, book: &mut TurnBook, at: u64, count: usize) {
-        debug_assert!(self.fits(book, at, count).is_ok(), "reserved while busy");
-        let length = self.length();
-        let done = &mut book.done[self.first as usize];
+        debug_assert!(self.earliest(book, at, count) == at, "reserved while busy");
+        let accesses = usize::from(self.turns.accesses);
         let served = self.banks() * u64::from(self.turns.accesses);
-        *done = (*done).max(at) + length * count as u64 / served;
-        let index = self.index(at);
-        let residue = &mut book.residues[index];
-        let place = residue.starts.partition_point(|&start| start <= at);
-        for _ in 0..count {
-            residue.starts.insert(place, at);
-        }
-        if residue.starts.len() > MAX_STARTS {
-            let mut old = residue.starts.drain(..MAX_STARTS / 2);
-            residue.floor = old.next_back().map_or(0, |start| start + length);
+        let (place, residue) = self.place(at);
+        let rotation = &mut book.rotations[self.rotation as usize];
+        rotation.done = rotation.done.max(at) + self.length() * count as u64 / served;
+        rotation.extend(place + u64::from(self.places));
+        let words = (PLACES / 64) as usize;
+        let rows = &mut rotation.bits[residue as usize * accesses * words..][..accesses * words];
+        let (mut at, mut left) = (place, self.places);
+        while left > 0 {
+            let bit = (at % 64) as u32;
+            let taken = left.min(64 - bit);
+            let mask = (u64::MAX >> (64 - taken)) << bit;
+            let word = (at % PLACES / 64) as usize;
+            for level in (0..accesses).rev() {
+                let below = level.checked_sub(count).map(|level| rows[level * words + word]);
+                rows[level * words + word] |= below.unwrap_or(u64::MAX) & mask;
+            }
+            at += u64::from(taken);
+            left -= taken;
         }
     }
 }
 
-impl Residue {
-    /// The accesses of `length` cycles that run at some time in `[cycle, end)`.
-    fn near(&self, cycle: u64, end: u64, length: u64) -> &[u64] {
-        if self
-            .starts
-            .last()
-            .is_none_or(|&start| start + length <= cycle)
-        {
-            return &[];
+impl Rotation {
+    /// Makes sure that the places before `end` are remembered.
+    fn extend(&mut self, end: u64) {
+        self.end = self.end.max(end);
+        // What is beyond the end stays clear as far as a search looks.
+        let first = self.end.saturating_sub(PLACES - MARGIN).next_multiple_of(64);
+        let forgotten = (first.saturating_sub(self.first)).min(PLACES);
+        let words = (PLACES / 64) as usize;
+        for place in (self.first..self.first + forgotten).step_by(64) {
+            let word = (place % PLACES / 64) as usize;
+            for row in self.bits.chunks_exact_mut(words) {
+                row[word] = 0;
+            }
         }
-        let first = self
-            .starts
-            .partition_point(|&start| start + length <= cycle);
-        let rest = &self.starts[first..];
-        let count = rest.iter().take_while(|&&start| start < end).count();
-        &rest[..count]
+        self.first = self.first.max(first);
+    }
+}
+
+impl Row<'_> {
+    /// Up to 64 bits from a place on, and how many.
+    fn word(&self, place: u64, left: u32) -> (u64, u32) {
+        let bit = (place % 64) as u32;
+        let count = left.min(64 - bit);
+        let word = self.bits[(place % PLACES / 64) as usize] >> bit;
+        (word & (u64::MAX >> (64 - count)), count)
+    }
+
+    /// The first place at or after `from` from which all places of the span are free.
+    fn first_free(&self, from: u64) -> u64 {
+        let mut start = from;
+        while start < self.end {
+            let mut busy = None;
+            let (mut at, mut left) = (start, self.span);
+            while left > 0 {
+                let (word, count) = self.word(at, left);
+                if word != 0 {
+                    busy = Some(at + u64::from(63 - word.leading_zeros()));
+                }
+                at += u64::from(count);
+                left -= count;
+            }
+            match busy {
+                None => return start,
+                Some(last) => start = last + 1,
+            }
+        }
+        start
+    }
+
+    /// The last place in `[first, until]` from which all places of the span are free.
+    fn last_free(&self, first: u64, until: u64) -> Option<u64> {
+        let mut start = until;
+        loop {
+            if start < first {
+                return None;
+            }
+            if start >= self.end {
+                return Some(start);
+            }
+            let mut busy = None;
+            let (mut at, mut left) = (start, self.span);
+            while left > 0 && busy.is_none() {
+                let (word, count) = self.word(at, left);
+                if word != 0 {
+                    busy = Some(at + u64::from(word.trailing_zeros()));
+                }
+                at += u64::from(count);
+                left -= count;
+            }
+            match busy {
+                None => return Some(start),
+                Some(next) => start = next.checked_sub(u64::from(self.span))?,
+            }
+        }
     }
 }
 
@@ -271,16 +367,15 @@ mod tests {
     fn what_is_forgotten_stays_busy() {
         let mut book = TurnBook::default();
         let wheel = book.add(TURNS);
-        for round in 0..1000 {
-            wheel.reserve(&mut book, 16 * round, 1);
+        let rounds = PLACES;
+        for round in 0..rounds {
+            wheel.reserve(&mut book, 16 * round, 2);
         }
-        let free = wheel.earliest(&book, 0, 1);
-        assert_eq!(free, 1, "another residue");
-        let at = |from: u64| {
-            (from..)
-                .step_by(4)
-                .find(|&at| wheel.fits(&book, at, 1).is_ok())
-        };
-        assert!(at(0) > Some(10_000));
+        let end = 16 * rounds;
+        let first = wheel.earliest(&book, 0, 1);
+        assert!(first > end - 4 * PLACES, "forgotten: {first} of {end}");
+        assert!(first < end, "another row is free");
+        assert_eq!(wheel.latest(&book, 0, first - 1), None);
+        assert_eq!(wheel.latest(&book, 0, first), Some(first));
     }
 }
