@@ -42,18 +42,18 @@ impl Calendar {
 
     /// The first cycle at or after `from` from which `span` cycles are free.
     pub fn earliest(&self, from: u64, span: u64) -> u64 {
-        let last = self.gaps[self.gaps.len() - 1];
-        if last.start <= from {
-            return from;
-        }
-        let first = self.gaps.partition_point(|gap| gap.end <= from);
-        for gap in &self.gaps[first..] {
+        let mut earliest = u64::MAX;
+        // From the last gap, since most of what is asked for lies near the end.
+        for gap in self.gaps.iter().rev() {
+            if gap.end <= from {
+                break;
+            }
             let start = gap.start.max(from);
-            if gap.end - start >= span && gap.end > start {
-                return start;
+            if gap.end - start >= span.max(1) {
+                earliest = start;
             }
         }
-        unreachable!("the last gap never ends")
+        earliest
     }
 
     /// The last cycle in `[from, until]` from which `span` cycles are free.

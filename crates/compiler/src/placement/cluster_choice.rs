@@ -28,7 +28,12 @@ struct Partner {
 /// What an instruction finds on a cluster.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Prospect {
-    /// When the last operand that is there was written.
+    /// Bit k: operand k is there.
+    held: u8,
+    /// Weight of the partners that are there.
+    met: u64,
+    /// When the last operand that is there was written, and about when the register
+    /// file has served all that it was asked for.
     ready: u64,
     /// When the last operand that is not there may arrive, 0 if all are.
     arrival: u64,
@@ -47,21 +52,13 @@ impl Placer<'_> {
     /// The cluster with the lowest cost.
     pub(super) fn choose_cluster(&mut self, inst: usize, sources: &[u32]) -> u16 {
         let op = self.flat.op[inst];
-        let mut arrivals = [0; 3];
-        for (arrival, &source) in arrivals.iter_mut().zip(sources) {
-            *arrival = self.arrival(self.residents.of(source));
-        }
         let mut partners = [Partner {
             record: NO_RECORD,
             weight: 0,
         }; 8];
         let partners = self.partners(inst, &mut partners);
         let mut prospects = std::mem::take(&mut self.prospects);
-        prospects.clear();
-        prospects.extend(
-            (0..self.machine.clusters)
-                .map(|cluster| self.prospect(cluster, (sources, &arrivals), partners)),
-        );
+        self.find_prospects(sources, partners, &mut prospects);
         // The most promising cluster first: most others then need no closer look.
         let promising = (0u16..).zip(&prospects).min_by_key(|(_, p)| p.least());
         let first = promising.map_or(0, |(cluster, _)| cluster);
@@ -75,38 +72,55 @@ impl Placer<'_> {
         best.1
     }
 
-    /// What is known of an instruction on a cluster without asking any calendar.
-    fn prospect(
+    /// What is known of an instruction on every cluster without asking any calendar.
+    fn find_prospects(
         &self,
-        cluster: u16,
-        (sources, arrivals): (&[u32], &[u64; 3]),
+        sources: &[u32],
         partners: &[Partner],
-    ) -> Prospect {
-        let transfer = self.transfer;
-        let mut prospect = Prospect::default();
-        let mut moves = 0;
-        for (&source, &arrival) in sources.iter().zip(arrivals) {
+        prospects: &mut Vec<Prospect>,
+    ) {
+        prospects.clear();
+        prospects.extend((0..self.machine.clusters).map(|cluster| Prospect {
+            ready: self.network.banks_done(&self.calendars, cluster),
+            ..Prospect::default()
+        }));
+        let mut arrivals = [0; 3];
+        for (k, &source) in sources.iter().enumerate() {
             let record = self.residents.of(source);
-            match self.residents.copy_in(record, cluster) {
-                Some(slot) => {
-                    let written = self.regfiles.slot(cluster, slot).written;
-                    prospect.ready = prospect.ready.max(written);
-                }
-                None => {
-                    moves += 1;
-                    prospect.arrival = prospect.arrival.max(arrival);
+            arrivals[k] = self.arrival(record);
+            for &(cluster, slot) in &self.residents.get(record).copies {
+                let prospect = &mut prospects[usize::from(cluster)];
+                let written = self.regfiles.slot(cluster, slot).written;
+                prospect.ready = prospect.ready.max(written);
+                prospect.held |= 1 << k;
+            }
+        }
+        let mut weight = 0;
+        for partner in partners {
+            weight += partner.weight;
+            for &(cluster, _) in &self.residents.get(partner.record).copies {
+                prospects[usize::from(cluster)].met += partner.weight;
+            }
+        }
+        // By what is held: how many transfers there are, and when the last arrives.
+        let mut moves = [(0, 0); 8];
+        for (held, (moves, last)) in moves.iter_mut().enumerate() {
+            for (k, &arrival) in arrivals[..sources.len()].iter().enumerate() {
+                if held >> k & 1 == 0 {
+                    *moves += 1u64;
+                    *last = arrival.max(*last);
                 }
             }
         }
-        let free = self.regfiles.free_count(cluster) as u64;
-        let pushed = (moves + 1u64).saturating_sub(free + 1);
-        let met: u64 = partners
-            .iter()
-            .filter(|partner| self.residents.copy_in(partner.record, cluster).is_none())
-            .map(|partner| partner.weight)
-            .sum();
-        prospect.extra = transfer * (moves + pushed) + transfer * met / 8;
-        prospect
+        let transfer = self.transfer;
+        for (cluster, prospect) in (0u16..).zip(prospects.iter_mut()) {
+            let (moves, arrival) = moves[usize::from(prospect.held)];
+            let free = self.regfiles.free_count(cluster) as u64;
+            let pushed = (moves + 1).saturating_sub(free + 1);
+            prospect.arrival = arrival;
+            let later = transfer * (weight - prospect.met) / 8;
+            prospect.extra = transfer * (moves + pushed) + later;
+        }
     }
 
     /// The cost of an instruction on a cluster.
@@ -120,10 +134,9 @@ impl Placer<'_> {
                 .earliest(port, prospect.arrival, self.transfer);
             ready = ready.max(arrival.0);
         }
-        // Waiting for a turn takes a few cycles anywhere: not worth the search.
+        // Waiting for one turn takes a few cycles anywhere: not worth the search.
         let timing = self.timing[op as usize];
         let issue = self.network.issue(self.machine, cluster, op, timing);
-        let ready = ready.max(self.network.banks_done(&self.calendars, cluster));
         let start = self
             .calendars
             .earliest(issue.units, ready, issue.span.max(1));
