@@ -20,22 +20,26 @@ const MOST_ACCESSES: u16 = 8;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wheel {
     rotation: u32,
-    turns: Turns,
-    /// Places that an access takes.
-    places: u32,
-    /// log2 of the number of banks, where it is one.
-    shift: Option<u32>,
+    /// Cycles of an access.
+    length: u32,
 }
 
 /// All accesses that take turns.
 #[derive(Debug, Default)]
 pub(crate) struct TurnBook {
     rotations: Vec<Rotation>,
+    /// When the banks would be done if they served all accesses without gaps.
+    done: Vec<u64>,
 }
 
 /// The accesses to one register file.
 #[derive(Debug)]
 struct Rotation {
+    turns: Turns,
+    /// Places that an access takes.
+    places: u32,
+    /// log2 of the number of banks, where it is one.
+    shift: Option<u32>,
     /// Rings of bits by residue and level: a place's bit at level k says that more
     /// than k accesses run there.
     bits: Vec<u64>,
@@ -43,8 +47,6 @@ struct Rotation {
     first: u64,
     /// No access is noted at this place or later.
     end: u64,
-    /// When the banks would be done if they served all accesses without gaps.
-    done: u64,
 }
 
 /// One level of a row.
@@ -68,14 +70,14 @@ impl TurnBook {
             bits: vec![0; rows * (PLACES / 64) as usize],
             first: 0,
             end: 0,
-            done: 0,
-        });
-        let banks = u64::from(turns.banks);
-        Wheel {
-            rotation: self.rotations.len() as u32 - 1,
             turns,
             places: turns.chunks.div_ceil(u32::from(turns.banks)),
-            shift: banks.is_power_of_two().then(|| banks.trailing_zeros()),
+            shift: (turns.banks.is_power_of_two()).then(|| turns.banks.trailing_zeros()),
+        });
+        self.done.push(0);
+        Wheel {
+            rotation: self.rotations.len() as u32 - 1,
+            length: turns.chunks,
         }
     }
 }
@@ -88,47 +90,24 @@ impl Wheel {
 
     /// About when the banks have served all that was noted.
     pub fn done(&self, book: &TurnBook) -> u64 {
-        self.of(book).done
+        book.done[self.rotation as usize]
     }
 
     fn length(&self) -> u64 {
-        u64::from(self.turns.chunks)
-    }
-
-    fn banks(&self) -> u64 {
-        u64::from(self.turns.banks)
+        u64::from(self.length)
     }
 
     fn of<'b>(&self, book: &'b TurnBook) -> &'b Rotation {
         &book.rotations[self.rotation as usize]
     }
 
-    /// The place of a cycle in its row, and the row's residue.
-    fn place(&self, cycle: u64) -> (u64, u64) {
-        match self.shift {
-            Some(shift) => (cycle >> shift, cycle & ((1 << shift) - 1)),
-            None => (cycle / self.banks(), cycle % self.banks()),
-        }
-    }
-
-    /// Where `span` places must be free so that `count` more accesses can run.
-    fn row<'b>(&self, rotation: &'b Rotation, residue: u64, count: usize, span: u32) -> Row<'b> {
-        let accesses = usize::from(self.turns.accesses);
-        let level = accesses.saturating_sub(count);
-        let words = (PLACES / 64) as usize;
-        let index = residue as usize * accesses + level;
-        Row {
-            bits: &rotation.bits[index * words..][..words],
-            end: rotation.end,
-            span,
-        }
-    }
-
     /// The first cycle at or after `from` at which `count` accesses can start.
     pub fn earliest(&self, book: &TurnBook, from: u64, count: usize) -> u64 {
         let rotation = self.of(book);
-        self.first_start(rotation, from, |place, residue, _| {
-            self.row(rotation, residue, count, self.places).first_free(place)
+        rotation.first_start(from, |place, residue, _| {
+            rotation
+                .row(residue, count, rotation.places)
+                .first_free(place)
         })
     }
 
@@ -136,17 +115,17 @@ impl Wheel {
     /// operands, and write its result `delay` cycles later.
     pub fn earliest_issue(&self, book: &TurnBook, from: u64, (count, delay): (usize, u64)) -> u64 {
         let rotation = self.of(book);
-        if delay < self.length() && delay.is_multiple_of(self.banks()) {
+        if delay < self.length() && delay.is_multiple_of(rotation.banks()) {
             // The result meets the operands: room for all of them, all the time.
-            let span = (delay + self.length()).div_ceil(self.banks()) as u32;
-            return self.first_start(rotation, from, |place, residue, _| {
-                self.row(rotation, residue, count + 1, span).first_free(place)
+            let span = (delay + self.length()).div_ceil(rotation.banks()) as u32;
+            return rotation.first_start(from, |place, residue, _| {
+                rotation.row(residue, count + 1, span).first_free(place)
             });
         }
-        self.first_start(rotation, from, |place, residue, cycle| {
-            let read = self.row(rotation, residue, count, self.places);
-            let (later, residue) = self.place(cycle + delay);
-            let write = self.row(rotation, residue, 1, self.places);
+        rotation.first_start(from, |place, residue, cycle| {
+            let read = rotation.row(residue, count, rotation.places);
+            let (later, residue) = rotation.place(cycle + delay);
+            let write = rotation.row(residue, 1, rotation.places);
             let mut at = place;
             loop {
                 let before = at;
@@ -159,37 +138,16 @@ impl Wheel {
         })
     }
 
-    /// The first cycle at or after `from` in any row, where `find` gives the first
-    /// place in a row at or after the place of a cycle.
-    fn first_start(
-        &self,
-        rotation: &Rotation,
-        from: u64,
-        find: impl Fn(u64, u64, u64) -> u64,
-    ) -> u64 {
-        let from = from.max(rotation.first * self.banks());
-        let mut best = u64::MAX;
-        for cycle in from..from + self.banks() {
-            let (place, residue) = self.place(cycle);
-            let waits = find(place, residue, cycle) - place;
-            best = best.min(cycle + waits * self.banks());
-            if best <= cycle + 1 {
-                break;
-            }
-        }
-        best
-    }
-
     /// The last cycle in `[from, until]` at which an access can start.
     pub fn latest(&self, book: &TurnBook, from: u64, until: u64) -> Option<u64> {
         let rotation = self.of(book);
-        let from = from.max(rotation.first * self.banks());
+        let from = from.max(rotation.first * rotation.banks());
         let mut best = None;
-        for cycle in (from..=until).rev().take(usize::from(self.turns.banks)) {
-            let (place, residue) = self.place(cycle);
-            let row = self.row(rotation, residue, 1, self.places);
+        for cycle in (from..=until).rev().take(usize::from(rotation.turns.banks)) {
+            let (place, residue) = rotation.place(cycle);
+            let row = rotation.row(residue, 1, rotation.places);
             if let Some(free) = row.last_free(rotation.first, place) {
-                let at = cycle - (place - free) * self.banks();
+                let at = cycle - (place - free) * rotation.banks();
                 best = best.max((at >= from).then_some(at));
             }
             if best.is_some_and(|best| best + 1 >= cycle) {
@@ -202,22 +160,25 @@ impl Wheel {
     /// Notes `count` accesses from a cycle at which they fit.
     pub fn reserve(&self, book: &mut TurnBook, at: u64, count: usize) {
         debug_assert!(self.earliest(book, at, count) == at, "reserved while busy");
-        let accesses = usize::from(self.turns.accesses);
-        let served = self.banks() * u64::from(self.turns.accesses);
-        let (place, residue) = self.place(at);
         let rotation = &mut book.rotations[self.rotation as usize];
-        rotation.done = rotation.done.max(at) + self.length() * count as u64 / served;
-        rotation.extend(place + u64::from(self.places));
+        let accesses = usize::from(rotation.turns.accesses);
+        let served = rotation.banks() * u64::from(rotation.turns.accesses);
+        let (place, residue) = rotation.place(at);
+        let done = &mut book.done[self.rotation as usize];
+        *done = (*done).max(at) + self.length() * count as u64 / served;
+        rotation.extend(place + u64::from(rotation.places));
         let words = (PLACES / 64) as usize;
         let rows = &mut rotation.bits[residue as usize * accesses * words..][..accesses * words];
-        let (mut at, mut left) = (place, self.places);
+        let (mut at, mut left) = (place, rotation.places);
         while left > 0 {
             let bit = (at % 64) as u32;
             let taken = left.min(64 - bit);
             let mask = (u64::MAX >> (64 - taken)) << bit;
             let word = (at % PLACES / 64) as usize;
             for level in (0..accesses).rev() {
-                let below = level.checked_sub(count).map(|level| rows[level * words + word]);
+                let below = level
+                    .checked_sub(count)
+                    .map(|level| rows[level * words + word]);
                 rows[level * words + word] |= below.unwrap_or(u64::MAX) & mask;
             }
             at += u64::from(taken);
@@ -227,11 +188,55 @@ impl Wheel {
 }
 
 impl Rotation {
+    fn banks(&self) -> u64 {
+        u64::from(self.turns.banks)
+    }
+
+    /// The place of a cycle in its row, and the row's residue.
+    fn place(&self, cycle: u64) -> (u64, u64) {
+        match self.shift {
+            Some(shift) => (cycle >> shift, cycle & ((1 << shift) - 1)),
+            None => (cycle / self.banks(), cycle % self.banks()),
+        }
+    }
+
+    /// Where `span` places must be free so that `count` more accesses can run.
+    fn row(&self, residue: u64, count: usize, span: u32) -> Row<'_> {
+        let accesses = usize::from(self.turns.accesses);
+        let level = accesses.saturating_sub(count);
+        let words = (PLACES / 64) as usize;
+        let index = residue as usize * accesses + level;
+        Row {
+            bits: &self.bits[index * words..][..words],
+            end: self.end,
+            span,
+        }
+    }
+
+    /// The first cycle at or after `from` in any row, where `find` gives the first
+    /// place in a row at or after the place of a cycle.
+    fn first_start(&self, from: u64, find: impl Fn(u64, u64, u64) -> u64) -> u64 {
+        let from = from.max(self.first * self.banks());
+        let mut best = u64::MAX;
+        for cycle in from..from + self.banks() {
+            let (place, residue) = self.place(cycle);
+            let waits = find(place, residue, cycle) - place;
+            best = best.min(cycle + waits * self.banks());
+            if best <= cycle + 1 {
+                break;
+            }
+        }
+        best
+    }
+
     /// Makes sure that the places before `end` are remembered.
     fn extend(&mut self, end: u64) {
         self.end = self.end.max(end);
         // What is beyond the end stays clear as far as a search looks.
-        let first = self.end.saturating_sub(PLACES - MARGIN).next_multiple_of(64);
+        let first = self
+            .end
+            .saturating_sub(PLACES - MARGIN)
+            .next_multiple_of(64);
         let forgotten = (first.saturating_sub(self.first)).min(PLACES);
         let words = (PLACES / 64) as usize;
         for place in (self.first..self.first + forgotten).step_by(64) {
@@ -257,22 +262,35 @@ impl Row<'_> {
     fn first_free(&self, from: u64) -> u64 {
         let mut start = from;
         while start < self.end {
-            let mut busy = None;
-            let (mut at, mut left) = (start, self.span);
-            while left > 0 {
-                let (word, count) = self.word(at, left);
-                if word != 0 {
-                    busy = Some(at + u64::from(63 - word.leading_zeros()));
-                }
-                at += u64::from(count);
-                left -= count;
-            }
-            match busy {
+            match self.last_busy(start) {
                 None => return start,
                 Some(last) => start = last + 1,
             }
         }
         start
+    }
+
+    /// The last busy place of the span from a place on.
+    fn last_busy(&self, start: u64) -> Option<u64> {
+        if self.span <= 64 {
+            let bit = start % 64;
+            let at = (start % PLACES / 64) as usize;
+            let next = (at + 1) % (PLACES / 64) as usize;
+            let pair = u128::from(self.bits[next]) << 64 | u128::from(self.bits[at]);
+            let word = (pair >> bit) as u64 & (u64::MAX >> (64 - self.span));
+            return (word != 0).then(|| start + u64::from(63 - word.leading_zeros()));
+        }
+        let mut busy = None;
+        let (mut at, mut left) = (start, self.span);
+        while left > 0 {
+            let (word, count) = self.word(at, left);
+            if word != 0 {
+                busy = Some(at + u64::from(63 - word.leading_zeros()));
+            }
+            at += u64::from(count);
+            left -= count;
+        }
+        busy
     }
 
     /// The last place in `[first, until]` from which all places of the span are free.

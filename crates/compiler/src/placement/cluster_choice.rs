@@ -39,13 +39,8 @@ pub(super) struct Prospect {
     arrival: u64,
     /// Cost of transfers now and later, in cycles.
     extra: u64,
-}
-
-impl Prospect {
     /// The least that it may cost.
-    fn least(&self) -> u64 {
-        self.ready.max(self.arrival) + self.extra
-    }
+    least: u64,
 }
 
 impl Placer<'_> {
@@ -58,13 +53,11 @@ impl Placer<'_> {
         }; 8];
         let partners = self.partners(inst, &mut partners);
         let mut prospects = std::mem::take(&mut self.prospects);
-        self.find_prospects(sources, partners, &mut prospects);
         // The most promising cluster first: most others then need no closer look.
-        let promising = (0u16..).zip(&prospects).min_by_key(|(_, p)| p.least());
-        let first = promising.map_or(0, |(cluster, _)| cluster);
+        let first = self.find_prospects(sources, partners, &mut prospects);
         let mut best = (self.cost(first, &prospects[usize::from(first)], op), first);
         for (cluster, prospect) in (0u16..).zip(&prospects) {
-            if cluster != first && (prospect.least(), cluster) < best {
+            if cluster != first && (prospect.least, cluster) < best {
                 best = best.min((self.cost(cluster, prospect, op), cluster));
             }
         }
@@ -72,18 +65,15 @@ impl Placer<'_> {
         best.1
     }
 
-    /// What is known of an instruction on every cluster without asking any calendar.
+    /// What is known of an instruction on every cluster without asking any calendar;
+    /// returns the cluster that costs least as far as that tells.
     fn find_prospects(
         &self,
         sources: &[u32],
         partners: &[Partner],
-        prospects: &mut Vec<Prospect>,
-    ) {
-        prospects.clear();
-        prospects.extend((0..self.machine.clusters).map(|cluster| Prospect {
-            ready: self.network.banks_done(&self.calendars, cluster),
-            ..Prospect::default()
-        }));
+        prospects: &mut [Prospect],
+    ) -> u16 {
+        prospects.fill(Prospect::default());
         let mut arrivals = [0; 3];
         for (k, &source) in sources.iter().enumerate() {
             let record = self.residents.of(source);
@@ -113,6 +103,7 @@ impl Placer<'_> {
             }
         }
         let transfer = self.transfer;
+        let mut first = (u64::MAX, 0);
         for (cluster, prospect) in (0u16..).zip(prospects.iter_mut()) {
             let (moves, arrival) = moves[usize::from(prospect.held)];
             let free = self.regfiles.free_count(cluster) as u64;
@@ -120,7 +111,14 @@ impl Placer<'_> {
             prospect.arrival = arrival;
             let later = transfer * (weight - prospect.met) / 8;
             prospect.extra = transfer * (moves + pushed) + later;
+            let done = self.network.banks_done(&self.calendars, cluster);
+            prospect.ready = prospect.ready.max(done);
+            prospect.least = prospect.ready.max(arrival) + prospect.extra;
+            if prospect.least < first.0 {
+                first = (prospect.least, cluster);
+            }
         }
+        first.1
     }
 
     /// The cost of an instruction on a cluster.

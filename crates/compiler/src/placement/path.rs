@@ -10,16 +10,16 @@ use crate::turns::Wheel;
 #[derive(Debug, Clone, Copy, Default)]
 struct Leg {
     ports: Ports,
-    delay: u64,
+    delay: u32,
 }
 
 /// A transfer of one vector.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Path {
     legs: [Leg; 4],
-    count: usize,
+    count: u16,
     /// How many of the legs belong to the sending side.
-    sending: usize,
+    sending: u16,
     /// Turns at the register file that is read at the start, and at the one that
     /// is written at the end.
     read_turn: Option<Wheel>,
@@ -69,9 +69,21 @@ impl Path {
 
     /// A further port on the way.
     pub fn leg(mut self, ports: Ports, delay: u64) -> Self {
-        self.legs[self.count] = Leg { ports, delay };
+        let delay = u32::try_from(delay).expect("latencies are short");
+        self.legs[usize::from(self.count)] = Leg { ports, delay };
         self.count += 1;
         self
+    }
+
+    /// The ports on the way, with their delays.
+    fn legs(&self) -> impl Iterator<Item = (Ports, u64)> + '_ {
+        let legs = self.legs[..usize::from(self.count)].iter();
+        legs.map(|leg| (leg.ports, u64::from(leg.delay)))
+    }
+
+    /// Those of the receiving side.
+    fn receiving(&self) -> impl Iterator<Item = (Ports, u64)> + '_ {
+        self.legs().skip(usize::from(self.sending))
     }
 
     /// Cycles that a reservation takes: an unlimited link still carries only
@@ -85,9 +97,8 @@ impl Path {
         let mut start = from;
         loop {
             let before = start;
-            for leg in &self.legs[..self.count] {
-                let at = start + leg.delay;
-                start = calendars.earliest(leg.ports, at, self.occupied()).0 - leg.delay;
+            for (ports, delay) in self.legs() {
+                start = calendars.earliest(ports, start + delay, self.occupied()).0 - delay;
             }
             if let Some(turn) = self.read_turn {
                 start = turn.earliest(&calendars.turns, start, 1);
@@ -117,9 +128,9 @@ impl Path {
         let mut start = until;
         loop {
             let before = start;
-            for leg in &self.legs[..self.count] {
-                let (lo, hi) = (from + leg.delay, start + leg.delay);
-                start = calendars.latest(leg.ports, lo, hi, self.occupied())? - leg.delay;
+            for (ports, delay) in self.legs() {
+                let (lo, hi) = (from + delay, start + delay);
+                start = calendars.latest(ports, lo, hi, self.occupied())? - delay;
             }
             if let Some(turn) = self.read_turn {
                 start = turn.latest(&calendars.turns, from, start)?;
@@ -136,8 +147,8 @@ impl Path {
 
     /// Reserves all ports.
     pub fn reserve(&self, calendars: &mut Calendars, start: u64) {
-        for leg in &self.legs[..self.count] {
-            calendars.reserve(leg.ports, start + leg.delay, self.occupied());
+        for (ports, delay) in self.legs() {
+            calendars.reserve(ports, start + delay, self.occupied());
         }
         if let Some(turn) = self.read_turn {
             turn.reserve(&mut calendars.turns, start, 1);
@@ -154,19 +165,18 @@ impl Path {
     /// Whether the ports of the receiving side are free, for a transfer that
     /// shares its sending side with another.
     pub fn can_join(&self, calendars: &Calendars, start: u64) -> bool {
-        let receiving = &self.legs[self.sending..self.count];
         let arrives = start + self.delay;
         let turn = |turn: Wheel| turn.earliest(&calendars.turns, arrives, 1) == arrives;
         self.write_turn.is_none_or(turn)
-            && receiving
-                .iter()
-                .all(|leg| calendars.is_free(leg.ports, start + leg.delay, self.occupied()))
+            && self
+                .receiving()
+                .all(|(ports, delay)| calendars.is_free(ports, start + delay, self.occupied()))
     }
 
     /// Reserves the receiving side only.
     pub fn join(&self, calendars: &mut Calendars, start: u64) {
-        for leg in &self.legs[self.sending..self.count] {
-            calendars.reserve(leg.ports, start + leg.delay, self.occupied());
+        for (ports, delay) in self.receiving() {
+            calendars.reserve(ports, start + delay, self.occupied());
         }
         self.reserve_write_turn(calendars, start);
     }

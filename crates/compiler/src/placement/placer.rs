@@ -82,7 +82,7 @@ impl<'a> Placer<'a> {
             machine,
             timing,
             transfer: network.bank_to_cluster(topology.banks[0], 0).1.span.max(1),
-            prospects: Vec::with_capacity(usize::from(machine.clusters)),
+            prospects: vec![Prospect::default(); usize::from(machine.clusters)],
             calendars,
             network,
             regfiles: RegisterFiles::new(machine.clusters, machine.regfile.slots),

@@ -74,9 +74,13 @@ impl Placer<'_> {
         let mut from = readable.max().unwrap_or(0);
         loop {
             let at = self.network.earliest_issue(&self.calendars, issue, from);
+            let sent = self.stats.write_backs;
             let room = self.room_for_result(cluster, sources, slots, (at, span, at + delay));
             // Making room may have sent a value away, which takes turns too.
-            let served = self.network.earliest_issue(&self.calendars, issue, at);
+            let served = match self.stats.write_backs == sent {
+                true => at,
+                false => self.network.earliest_issue(&self.calendars, issue, at),
+            };
             if room.from <= at + delay && served == at {
                 return (at, room.slot);
             }
@@ -144,8 +148,11 @@ impl Placer<'_> {
     /// later, except `pinned` ones, and its cost.
     fn best_room(&self, cluster: u16, at: u64, span: u64, pinned: &[u16]) -> Option<(Room, u64)> {
         let mut best: Option<(Room, u64)> = None;
+        let mut operands = [u16::MAX; 3];
+        operands[..pinned.len()].copy_from_slice(pinned);
+        let [a, b, c] = operands;
         for (slot, state) in (0u16..).zip(self.regfiles.of(cluster)) {
-            if pinned.contains(&slot) {
+            if slot == a || slot == b || slot == c {
                 continue;
             }
             let from = state.free_from(span).max(at);
