@@ -66,12 +66,31 @@ pub trait Pointwise: Copy + Send + Sync + 'static {
     fn finish_constants(self, sum: Self::Sum) -> V<Self>;
 }
 
+/// How far ahead kernels ask for what comes from memory, in vectors: processors
+/// prefetch no further than a page by themselves.
+const PREFETCH_BLOCKS: usize = 48;
+
+/// Words of a limb that may be in the first-level cache, where asking costs more
+/// than it gains.
+const CACHED_WORDS: usize = 2048;
+
+/// Asks for what a sum or difference reads and writes soon.
+#[inline(always)]
+fn ask_ahead<B>(a: &B, b: &B, dst: &B) {
+    prefetch::for_reading(a, PREFETCH_BLOCKS);
+    prefetch::for_reading(b, PREFETCH_BLOCKS);
+    prefetch::for_writing(dst, PREFETCH_BLOCKS);
+}
+
 /// `a + b`; canonical.
 #[inline(always)]
 pub fn add<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W]) {
-    let isa = p.isa();
+    let (isa, streams) = (p.isa(), dst.len() > CACHED_WORDS);
     let sources = P::L::blocks(a).iter().zip(P::L::blocks(b));
     for (dst, (a, b)) in P::L::blocks_mut(dst).iter_mut().zip(sources) {
+        if streams {
+            ask_ahead(a, b, dst);
+        }
         isa.store(dst, p.add(isa.load(a), isa.load(b)));
     }
 }
@@ -88,9 +107,12 @@ pub fn add_in_place<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W]) {
 /// `a - b`; canonical.
 #[inline(always)]
 pub fn sub<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W]) {
-    let isa = p.isa();
+    let (isa, streams) = (p.isa(), dst.len() > CACHED_WORDS);
     let sources = P::L::blocks(a).iter().zip(P::L::blocks(b));
     for (dst, (a, b)) in P::L::blocks_mut(dst).iter_mut().zip(sources) {
+        if streams {
+            ask_ahead(a, b, dst);
+        }
         isa.store(dst, p.sub(isa.load(a), isa.load(b)));
     }
 }
@@ -168,10 +190,6 @@ pub fn sub_mul_c<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W], c
         isa.store(dst, p.mul_factor(difference, c));
     }
 }
-
-/// How far ahead an inner product asks for its second factors, in vectors: hints
-/// come from memory, and processors prefetch no further than a page by themselves.
-const PREFETCH_BLOCKS: usize = 48;
 
 /// The sum of the products of all pairs; any words.
 #[inline(always)]
