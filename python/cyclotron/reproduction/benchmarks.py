@@ -43,7 +43,7 @@ BANKS = "register file bank"
 #: Programs on which losses are measured.
 MEASURED = ("lola-mnist", "lola-mnist-packed", "matvec")
 FETCHES = (
-    "nearly half of them waits; small programs load nothing twice, so much is computed for "
+    "two fifths of it waits; small programs load nothing twice, so much is computed for "
     "each byte; the paper gives no encoding"
 )
 

@@ -2,14 +2,15 @@
 
 use crate::encoding::EncodingError;
 
-/// Bits that tell `count` things apart.
-pub(super) fn index_width(count: usize) -> u32 {
-    usize::BITS - count.saturating_sub(1).leading_zeros()
-}
-
 /// Bits of a value.
 pub(super) fn value_width(value: u32) -> u32 {
     u32::BITS - value.leading_zeros()
+}
+
+/// Bits that [`BitWriter::number`] takes.
+pub(super) fn number_width(value: u32, order: u32) -> u32 {
+    let high = (u64::from(value) >> order) + 1;
+    2 * (u64::BITS - high.leading_zeros()) - 1 + order
 }
 
 /// Appends numbers.
@@ -35,6 +36,16 @@ impl BitWriter {
             self.bytes.push((self.pending >> self.count) as u8);
         }
         self.pending &= (1 << self.count) - 1;
+    }
+
+    /// Appends a number in the exponential Golomb code of an order k, which suits
+    /// numbers around 2^k: with u = value / 2^k + 1, the length of u in unary, u, the rest.
+    pub(super) fn number(&mut self, value: u32, order: u32) {
+        let high = (u64::from(value) >> order) + 1;
+        let length = u64::BITS - high.leading_zeros();
+        self.put(0, length - 1);
+        self.put(high, length);
+        self.put(u64::from(value) & ((1 << order) - 1), order);
     }
 
     /// Fills the byte with zeros.
@@ -84,13 +95,24 @@ impl<'a> BitReader<'a> {
         Ok(value >> unused & ((1 << width) - 1))
     }
 
-    /// The width of a number of at most 32 bits.
-    pub(super) fn width(&mut self) -> Result<u32, EncodingError> {
-        let width = self.get(6, "width")?;
-        match u32::try_from(width) {
-            Ok(width @ 0..=32) => Ok(width),
-            _ => Err(self.unknown("width", width)),
+    /// What [`BitWriter::number`] wrote.
+    pub(super) fn number(&mut self, order: u32, what: &'static str) -> Result<u32, EncodingError> {
+        let mut zeros = 0;
+        while self.get(1, what)? == 0 {
+            zeros += 1;
+            if zeros > 32 {
+                return Err(self.unknown(what, u64::MAX));
+            }
         }
+        let high = 1 << zeros | self.get(zeros, what)?;
+        let value = (u128::from(high) - 1) << order | u128::from(self.get(order, what)?);
+        u32::try_from(value).map_err(|_| self.unknown(what, value as u64))
+    }
+
+    /// What [`BitWriter::number`] wrote, of 16 bits.
+    pub(super) fn short(&mut self, order: u32, what: &'static str) -> Result<u16, EncodingError> {
+        let value = self.number(order, what)?;
+        u16::try_from(value).map_err(|_| self.unknown(what, value.into()))
     }
 
     /// An error unless so many bits are left.
@@ -129,9 +151,13 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Skips to the next byte.
-    pub(super) fn align(&mut self) {
-        self.at = self.at.next_multiple_of(8);
+    /// Skips to the next byte, over zeros.
+    pub(super) fn align(&mut self) -> Result<(), EncodingError> {
+        let width = self.at.next_multiple_of(8) - self.at;
+        match self.get(width as u32, "padding")? {
+            0 => Ok(()),
+            bits => Err(self.unknown("padding", bits)),
+        }
     }
 
     /// Whole bytes that are left.

@@ -1,12 +1,12 @@
-//! Forms: what entries of a stream can have in common, and what they leave open.
+//! Forms: what entries have in common, and the numbers that they leave open.
 
 use crate::encoding::EncodingError;
-use crate::encoding::bits::{BitReader, BitWriter, index_width, value_width};
+use crate::encoding::bits::{BitReader, BitWriter};
 use crate::op::Op;
-use crate::schedule::{Link, NO_SLOT, StreamOp};
+use crate::schedule::{Component, Link, NO_SLOT, StreamOp};
 
 /// What an entry does, but for slots, primes, immediates and addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Form {
     /// An operation; `sources` has a bit for each source field that is used.
     Compute {
@@ -19,60 +19,102 @@ pub(super) enum Form {
     Write {
         from: Link,
     },
-    Route,
+    /// A transfer over a crossbar.
+    Route {
+        xbar: u16,
+    },
     Load,
     Store,
 }
 
-/// A number that a form leaves open. Each stream has a width for each.
-#[derive(Debug, Clone, Copy)]
+/// A number that a form leaves open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
+    Wait,
     Modulus,
+    Immediate,
     Destination,
-    Source,
+    FirstSource,
+    SecondSource,
+    ThirdSource,
+    /// The slot of a read or write.
     Slot,
-    Port,
+    /// The port that a transfer comes from.
+    From,
     Address,
     Bank,
+    /// 1 and the slot that a transfer reads; 0 if the entry does not say.
+    Taken,
+    /// 1 and the slot that a transfer writes; 0 if the entry does not say.
+    Put,
 }
 
 /// Number of [`Field`]s.
-pub(super) const FIELDS: usize = 7;
+pub(super) const FIELDS: usize = 13;
 
+/// An entry's numbers, by field.
+pub(super) type Numbers = [u32; FIELDS];
+
+const SOURCES: [Field; 3] = [Field::FirstSource, Field::SecondSource, Field::ThirdSource];
 const OPERATIONS: u64 = Op::ALL.len() as u64;
+/// Order of the code of indices.
+const INDEX_ORDER: u32 = 3;
 
 impl Form {
-    /// The form of an entry, and its immediate if it has one.
-    pub(super) fn of(op: &StreamOp) -> (Self, Option<u32>) {
+    /// The form of an entry of a component.
+    pub(super) fn of(component: Component, op: &StreamOp) -> Self {
         match *op {
-            StreamOp::Compute { op, src, imm, .. } => {
+            StreamOp::Compute { op, src, .. } => {
                 let used = |&(_, slot): &(usize, u16)| slot != NO_SLOT;
                 let used = src.into_iter().enumerate().filter(used);
                 let sources = used.map(|(field, _)| 1 << field).sum();
-                (Form::Compute { op, sources }, Some(imm))
+                Form::Compute { op, sources }
             }
-            StreamOp::Read { to, .. } => (Form::Read { to }, None),
-            StreamOp::Write { from, .. } => (Form::Write { from }, None),
-            StreamOp::Route { .. } => (Form::Route, None),
-            StreamOp::Load { .. } => (Form::Load, None),
-            StreamOp::Store { .. } => (Form::Store, None),
+            StreamOp::Read { to, .. } => Form::Read { to },
+            StreamOp::Write { from, .. } => Form::Write { from },
+            StreamOp::Route { .. } => match component {
+                Component::XbarPort { xbar, .. } => Form::Route { xbar },
+                _ => Form::Route { xbar: u16::MAX },
+            },
+            StreamOp::Load { .. } => Form::Load,
+            StreamOp::Store { .. } => Form::Store,
         }
     }
 
-    /// Writes the form with its immediates.
-    pub(super) fn write(self, immediates: &[u32], out: &mut BitWriter) {
+    /// The fields, in the order in which they are written.
+    pub(super) fn fields(self) -> impl Iterator<Item = Field> {
+        let fields: &[Field] = match self {
+            Form::Compute { .. } => &[
+                Field::Wait,
+                Field::Modulus,
+                Field::Immediate,
+                Field::Destination,
+                SOURCES[0],
+                SOURCES[1],
+                SOURCES[2],
+            ],
+            Form::Read { .. } | Form::Write { .. } => &[Field::Wait, Field::Slot],
+            Form::Route { .. } => &[Field::Wait, Field::From, Field::Taken, Field::Put],
+            Form::Load => &[Field::Wait, Field::Address, Field::Bank, Field::Put],
+            Form::Store => &[Field::Wait, Field::Address, Field::Bank, Field::Taken],
+        };
+        let used = move |field: &Field| match self {
+            Form::Compute { sources, .. } => {
+                let place = SOURCES.iter().position(|source| source == field);
+                place.is_none_or(|place| sources >> place & 1 == 1)
+            }
+            _ => true,
+        };
+        fields.iter().copied().filter(used)
+    }
+
+    /// Writes the form.
+    pub(super) fn write(self, out: &mut BitWriter) {
         match self {
             Form::Compute { op, sources } => {
                 out.put(0, 3);
                 out.put(op as u64, 4);
                 out.put(sources.into(), 3);
-                out.put(immediates.len() as u64, 32);
-                let width = immediates.iter().copied().map(value_width).max();
-                let width = width.unwrap_or(0);
-                out.put(width.into(), 6);
-                for &value in immediates {
-                    out.put(value.into(), width);
-                }
             }
             Form::Read { to } => {
                 out.put(1, 3);
@@ -82,19 +124,19 @@ impl Form {
                 out.put(2, 3);
                 write_link(from, out);
             }
-            Form::Route => out.put(3, 3),
+            Form::Route { xbar } => {
+                out.put(3, 3);
+                out.number(xbar.into(), INDEX_ORDER);
+            }
             Form::Load => out.put(4, 3),
             Form::Store => out.put(5, 3),
         }
     }
 
-    /// Reads what [`Self::write`] wrote, in a stream of so many entries.
-    pub(super) fn read(
-        reader: &mut BitReader<'_>,
-        entries: u64,
-    ) -> Result<(Self, Vec<u32>), EncodingError> {
+    /// Reads what [`Self::write`] wrote.
+    pub(super) fn read(reader: &mut BitReader<'_>) -> Result<Self, EncodingError> {
         let kind = reader.get(3, "form")?;
-        let form = match kind {
+        Ok(match kind {
             0 => {
                 let number = reader.get(4, "operation")?;
                 if number >= OPERATIONS {
@@ -102,15 +144,7 @@ impl Form {
                 }
                 let op = Op::ALL[number as usize];
                 let sources = reader.get(3, "sources")? as u8;
-                let count = reader.get(32, "number of immediates")?;
-                reader.at_most("immediates", count, entries)?;
-                let width = reader.width()?;
-                // They differ from each other.
-                reader.at_most("immediates", count, 1 << width)?;
-                reader.room(count * u64::from(width), "immediates")?;
-                let mut value = || Ok(reader.get(width, "immediate")? as u32);
-                let values = (0..count).map(|_| value()).collect::<Result<_, _>>()?;
-                return Ok((Form::Compute { op, sources }, values));
+                Form::Compute { op, sources }
             }
             1 => Form::Read {
                 to: read_link(reader)?,
@@ -118,27 +152,112 @@ impl Form {
             2 => Form::Write {
                 from: read_link(reader)?,
             },
-            3 => Form::Route,
+            3 => Form::Route {
+                xbar: reader.short(INDEX_ORDER, "crossbar")?,
+            },
             4 => Form::Load,
             5 => Form::Store,
             _ => return Err(reader.unknown("form of kind", kind)),
+        })
+    }
+
+    /// Puts an entry's operation together.
+    pub(super) fn rebuild(
+        self,
+        numbers: &Numbers,
+        reader: &BitReader<'_>,
+    ) -> Result<StreamOp, EncodingError> {
+        // A slot, prime, port or bank has 16 bits.
+        let short = |field: Field| {
+            let value = numbers[field as usize];
+            let unknown = |_| reader.unknown("slot, prime, port or bank", value.into());
+            u16::try_from(value).map_err(unknown)
         };
-        Ok((form, Vec::new()))
+        Ok(match self {
+            Form::Compute { op, sources } => {
+                let mut src = [NO_SLOT; 3];
+                for (bit, (slot, field)) in src.iter_mut().zip(SOURCES).enumerate() {
+                    if sources >> bit & 1 == 1 {
+                        *slot = short(field)?;
+                    }
+                }
+                StreamOp::Compute {
+                    op,
+                    modulus: short(Field::Modulus)?,
+                    dst: short(Field::Destination)?,
+                    src,
+                    imm: numbers[Field::Immediate as usize],
+                }
+            }
+            Form::Read { to } => StreamOp::Read {
+                slot: short(Field::Slot)?,
+                to,
+            },
+            Form::Write { from } => StreamOp::Write {
+                slot: short(Field::Slot)?,
+                from,
+            },
+            Form::Route { .. } => StreamOp::Route {
+                from: short(Field::From)?,
+            },
+            Form::Load => StreamOp::Load {
+                address: numbers[Field::Address as usize],
+                bank: short(Field::Bank)?,
+            },
+            Form::Store => StreamOp::Store {
+                address: numbers[Field::Address as usize],
+                bank: short(Field::Bank)?,
+            },
+        })
     }
 }
 
-fn write_link(link: Link, out: &mut BitWriter) {
+/// The numbers of an entry.
+pub(super) fn numbers(wait: u32, op: &StreamOp) -> Numbers {
+    let mut numbers = [0; FIELDS];
+    let mut set = |field: Field, value: u32| numbers[field as usize] = value;
+    set(Field::Wait, wait);
+    match *op {
+        StreamOp::Compute {
+            modulus,
+            dst,
+            src,
+            imm,
+            ..
+        } => {
+            set(Field::Modulus, modulus.into());
+            set(Field::Immediate, imm);
+            set(Field::Destination, dst.into());
+            for (field, slot) in SOURCES.into_iter().zip(src) {
+                set(field, slot.into());
+            }
+        }
+        StreamOp::Read { slot, .. } | StreamOp::Write { slot, .. } => {
+            set(Field::Slot, slot.into());
+        }
+        StreamOp::Route { from } => set(Field::From, from.into()),
+        StreamOp::Load { address, bank } | StreamOp::Store { address, bank } => {
+            set(Field::Address, address);
+            set(Field::Bank, bank.into());
+        }
+    }
+    numbers
+}
+
+/// Writes a link.
+pub(super) fn write_link(link: Link, out: &mut BitWriter) {
     let (kind, index) = match link {
         Link::Xbar(index) => (0, index),
         Link::Channel(index) => (1, index),
     };
     out.put(kind, 1);
-    out.put(index.into(), 16);
+    out.number(index.into(), INDEX_ORDER);
 }
 
-fn read_link(reader: &mut BitReader<'_>) -> Result<Link, EncodingError> {
+/// Reads what [`write_link`] wrote.
+pub(super) fn read_link(reader: &mut BitReader<'_>) -> Result<Link, EncodingError> {
     let kind = reader.get(1, "link")?;
-    let index = reader.get(16, "link")? as u16;
+    let index = reader.short(INDEX_ORDER, "link")?;
     Ok(if kind == 0 {
         Link::Xbar(index)
     } else {
@@ -146,91 +265,38 @@ fn read_link(reader: &mut BitReader<'_>) -> Result<Link, EncodingError> {
     })
 }
 
-/// The open fields of an entry, in the order in which they are written.
-pub(super) fn fields(op: &StreamOp) -> impl Iterator<Item = (Field, u32)> + use<> {
-    let mut found = [None; 5];
-    match *op {
-        StreamOp::Compute {
-            modulus, dst, src, ..
-        } => {
-            found[0] = Some((Field::Modulus, u32::from(modulus)));
-            found[1] = Some((Field::Destination, u32::from(dst)));
-            for (place, slot) in found[2..].iter_mut().zip(src) {
-                *place = (slot != NO_SLOT).then_some((Field::Source, u32::from(slot)));
-            }
-        }
-        StreamOp::Read { slot, .. } | StreamOp::Write { slot, .. } => {
-            found[0] = Some((Field::Slot, u32::from(slot)));
-        }
-        StreamOp::Route { from } => found[0] = Some((Field::Port, u32::from(from))),
-        StreamOp::Load { address, bank } | StreamOp::Store { address, bank } => {
-            found[0] = Some((Field::Address, address));
-            found[1] = Some((Field::Bank, u32::from(bank)));
-        }
+/// Writes a component.
+pub(super) fn write_component(component: Component, out: &mut BitWriter) {
+    let (kind, first, second) = match component {
+        Component::Unit { cluster, unit } => (0, cluster, Some(unit)),
+        Component::RegFile { cluster } => (1, cluster, None),
+        Component::XbarPort { xbar, port } => (2, xbar, Some(port)),
+        Component::Bank { bank } => (3, bank, None),
+        Component::Channel { channel } => (4, channel, None),
+    };
+    out.put(kind, 3);
+    out.number(first.into(), INDEX_ORDER);
+    if let Some(second) = second {
+        out.number(second.into(), INDEX_ORDER);
     }
-    found.into_iter().flatten()
 }
 
-/// Reads the open fields of a form and puts the entry together.
-pub(super) fn rebuild(
-    form: Form,
-    immediates: &[u32],
-    widths: &[u32; FIELDS],
-    reader: &mut BitReader<'_>,
-) -> Result<StreamOp, EncodingError> {
-    let field = |field: Field, reader: &mut BitReader<'_>| {
-        let value = reader.get(widths[field as usize], "field")?;
-        short(value, reader)
-    };
-    let address = |reader: &mut BitReader<'_>| {
-        let value = reader.get(widths[Field::Address as usize], "address")?;
-        Ok::<u32, EncodingError>(value as u32)
-    };
-    Ok(match form {
-        Form::Compute { op, sources } => {
-            let modulus = field(Field::Modulus, reader)?;
-            let dst = field(Field::Destination, reader)?;
-            let mut src = [NO_SLOT; 3];
-            for (bit, slot) in src.iter_mut().enumerate() {
-                if sources >> bit & 1 == 1 {
-                    *slot = field(Field::Source, reader)?;
-                }
-            }
-            let number = reader.get(index_width(immediates.len()), "immediate")?;
-            let imm = *immediates
-                .get(number as usize)
-                .ok_or_else(|| reader.unknown("immediate", number))?;
-            StreamOp::Compute {
-                op,
-                modulus,
-                dst,
-                src,
-                imm,
-            }
-        }
-        Form::Read { to } => StreamOp::Read {
-            slot: field(Field::Slot, reader)?,
-            to,
+/// Reads what [`write_component`] wrote.
+pub(super) fn read_component(reader: &mut BitReader<'_>) -> Result<Component, EncodingError> {
+    let kind = reader.get(3, "component")?;
+    let mut index = || reader.short(INDEX_ORDER, "component");
+    Ok(match kind {
+        0 => Component::Unit {
+            cluster: index()?,
+            unit: index()?,
         },
-        Form::Write { from } => StreamOp::Write {
-            slot: field(Field::Slot, reader)?,
-            from,
+        1 => Component::RegFile { cluster: index()? },
+        2 => Component::XbarPort {
+            xbar: index()?,
+            port: index()?,
         },
-        Form::Route => StreamOp::Route {
-            from: field(Field::Port, reader)?,
-        },
-        Form::Load => StreamOp::Load {
-            address: address(reader)?,
-            bank: field(Field::Bank, reader)?,
-        },
-        Form::Store => StreamOp::Store {
-            address: address(reader)?,
-            bank: field(Field::Bank, reader)?,
-        },
+        3 => Component::Bank { bank: index()? },
+        4 => Component::Channel { channel: index()? },
+        _ => return Err(reader.unknown("kind of component", kind)),
     })
-}
-
-/// A slot, prime, port or bank has 16 bits.
-fn short(value: u64, reader: &BitReader<'_>) -> Result<u16, EncodingError> {
-    u16::try_from(value).map_err(|_| reader.unknown("slot, prime, port or bank", value))
 }

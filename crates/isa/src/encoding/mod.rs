@@ -1,30 +1,38 @@
 //! The compact encoding of instruction streams: what a machine fetches.
 //!
-//! Streams repeat themselves: a unit executes few operations, its register file
-//! has few slots, and it waits for similar times. So each stream starts with
-//! tables of its own (the forms of its entries, the immediates of each form, the
-//! widths of its fields), and an entry is the wait, the number of its form and
-//! what the form leaves open, in as many bits as the stream needs:
+//! Streams repeat themselves: units of one kind execute few operations, register files
+//! have few slots, waits are alike. So each number of an entry is written in a prefix
+//! code (`prefix`) that is made for the schedule and shared by all streams: there is
+//! one for each field of each form of entry, or one for each context where that is
+//! shorter (`model`). And a transfer is written once: the entry of a crossbar port or
+//! memory channel brings along the slots of the read and the write that belong to it,
+//! whose cycles follow from its own (`transfers`).
 //!
 //! ```text
-//! streams:  count(32) stream*
-//! stream:   component entries(32) order(5) widths(7 x 6) forms(16) form* entry* 0-7 zeros
-//! form:     kind(3) (operation(4) sources(3) immediates(32) width(6) value(width)* | link(17))?
-//! entry:    wait(exponential Golomb of that order) form(*) field(*)*
+//! streams:  count(number) header* links model 0-7 zeros sequence*
+//! header:   component entries(number) own(number, memories only)
+//! sequence: (form numbers)* 0-7 zeros
 //! ```
 //!
-//! Numbers are written with their most significant bit first. A stream starts
-//! and ends on a byte, so that it can be fetched by itself. Every list of streams
-//! reads back as it was, whether its entries make sense or not.
+//! The sequences of memories come last. Numbers are written with their most significant
+//! bit first. A sequence starts and ends on a byte and has a history of its own, so that
+//! it can be fetched by itself: its decoder reads a word at a time, and remembers
+//! the last form and a number for each field. Every list of streams reads back as it
+//! was, whether its entries make sense or not.
 
 mod bits;
 mod form;
+mod model;
+mod prefix;
+mod transfers;
 
 use std::collections::HashMap;
 
-use crate::encoding::bits::{BitReader, BitWriter, index_width, value_width};
-use crate::encoding::form::{FIELDS, Form, fields, rebuild};
-use crate::schedule::{Component, Entry, Stream};
+use crate::encoding::bits::{BitReader, BitWriter};
+use crate::encoding::form::{Field, Form, Numbers, numbers, read_component, write_component};
+use crate::encoding::model::{Counts, History, Model};
+use crate::encoding::transfers::{Links, Memories, is_memory, merge, places, with_slot};
+use crate::schedule::{Component, Entry, Stream, StreamOp};
 
 /// Why bytes are no encoded streams.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +40,7 @@ pub enum EncodingError {
     /// They end before the last stream does.
     #[error("stream {stream}: the bytes end where its {what} should stand")]
     Truncated {
-        /// Index of the stream; the number of streams if it was not reached.
+        /// Index of the stream; the number of streams in what they share.
         stream: usize,
         /// What was being read.
         what: &'static str,
@@ -59,6 +67,20 @@ pub enum EncodingError {
         /// How many there may be.
         limit: u64,
     },
+    /// The lengths of a code's words are those of no complete prefix code.
+    #[error("stream {stream}: the words of a code are too many or too few")]
+    NoPrefixCode {
+        /// The number of streams: codes are shared.
+        stream: usize,
+    },
+    /// A memory's stream has fewer entries than it should.
+    #[error("stream {stream}: {count} of its entries are missing")]
+    Missing {
+        /// Index of the stream.
+        stream: usize,
+        /// How many neither it nor a transfer has.
+        count: u64,
+    },
     /// Bytes are left over.
     #[error("{count} bytes follow the last stream")]
     Trailing {
@@ -67,216 +89,240 @@ pub enum EncodingError {
     },
 }
 
-/// Orders of the waits' code that are tried: an order of k suits waits around 2^k.
-const ORDERS: u32 = 24;
+/// Orders of the codes of the header's numbers.
+const STREAMS_ORDER: u32 = 4;
+const ENTRIES_ORDER: u32 = 6;
+const OWN_ORDER: u32 = 2;
 
 /// Encodes streams.
 ///
 /// # Cost
-/// Two passes over the entries; some 2 to 4 bytes an entry come out.
+/// Two passes over the entries; some 1 to 2 bytes an entry come out. Memory: 10 bytes
+/// for each entry of a bank or register file.
+///
+/// # Panics
+/// If there are 2^32 streams, or 2^32 entries in one.
 #[must_use]
 pub fn encode_streams(streams: &[Stream]) -> Vec<u8> {
+    let mut memories = Memories::of(streams);
+    let links = Links::of(streams, &memories);
+    let mut counts = Counts::default();
+    let mut histories = vec![History::default(); streams.len()];
+    let mut own = vec![0; streams.len()];
+    walk(streams, &links, &mut memories, |stream, form, numbers| {
+        counts.add(&mut histories[stream], form, numbers);
+        own[stream] += 1;
+    });
+    let model = counts.model();
+
     let mut out = BitWriter::default();
-    out.put(streams.len() as u64, 32);
-    for stream in streams {
-        Tables::of(stream).write(stream, &mut out);
-        out.align();
+    let count = |count: usize| u32::try_from(count).expect("fewer than 2^32");
+    out.number(count(streams.len()), STREAMS_ORDER);
+    for (stream, own) in streams.iter().zip(own) {
+        write_component(stream.component, &mut out);
+        out.number(count(stream.entries.len()), ENTRIES_ORDER);
+        if is_memory(stream.component) {
+            out.number(own, OWN_ORDER);
+        }
     }
+    links.write(&mut out);
+    model.write(&mut out);
+    memories.release();
+    let mut last = None;
+    let mut history = History::default();
+    walk(streams, &links, &mut memories, |stream, form, numbers| {
+        if last != Some(stream) {
+            out.align();
+            history = History::default();
+            last = Some(stream);
+        }
+        model.put(&mut history, form, numbers, &mut out);
+    });
     out.finish()
+}
+
+/// Visits the entries that are written, in their order: the stream's index, the form and
+/// the numbers.
+fn walk<'a>(
+    streams: &'a [Stream],
+    links: &Links,
+    memories: &mut Memories<'a>,
+    mut visit: impl FnMut(usize, Form, &Numbers),
+) {
+    for (place, stream) in streams.iter().enumerate() {
+        let component = stream.component;
+        if is_memory(component) {
+            continue;
+        }
+        let mut cycle = 0;
+        for entry in &stream.entries {
+            cycle += u64::from(entry.wait);
+            let mut numbers = numbers(entry.wait, &entry.op);
+            let (read, write) = links.accesses(component, cycle, &entry.op);
+            numbers[Field::Taken as usize] = memories.claim(read);
+            numbers[Field::Put as usize] = memories.claim(write);
+            visit(place, Form::of(component, &entry.op), &numbers);
+        }
+    }
+    for (place, stream) in streams.iter().enumerate() {
+        if is_memory(stream.component) {
+            for entry in memories.left(place, stream) {
+                let numbers = numbers(entry.wait, &entry.op);
+                visit(place, Form::of(stream.component, &entry.op), &numbers);
+            }
+        }
+    }
 }
 
 /// Decodes streams of at most `max_entries` entries, all together.
 ///
-/// A bit can stand for an entry, which is 20 bytes once decoded, so the bytes
-/// alone are no bound on what they decode to: the caller states one. An entry is an
-/// operation, a store or a part of a transfer, so a program's size suggests it.
+/// An entry that is the only one of its kind takes no bits, and 20 bytes once decoded,
+/// so the bytes alone are no bound on what they decode to: the caller states one. An
+/// entry is an operation, a store or a part of a transfer, so a program's size suggests it.
 ///
 /// # Errors
 /// [`EncodingError::TooMany`] if the bytes state more; others if they are not what
 /// [`encode_streams`] writes.
 ///
 /// # Cost
-/// Memory, also where it fails: at most 128 bytes for each of `max_entries`, and 16
+/// Memory, also where it fails: at most 128 bytes for each of `max_entries`, and 256
 /// for each of `bytes`.
 pub fn decode_streams(bytes: &[u8], max_entries: u64) -> Result<Vec<Stream>, EncodingError> {
     let mut reader = BitReader::new(bytes);
-    let count = reader.get(32, "number of streams")?;
-    let mut streams = Vec::new();
-    let mut left = max_entries;
-    for _ in 0..count {
-        let stream = read_stream(&mut reader, left)?;
-        left -= stream.entries.len() as u64;
-        streams.push(stream);
-        reader.align();
-        reader.stream += 1;
-    }
-    match reader.bytes_left() {
+    let headers = read_headers(&mut reader, max_entries)?;
+    reader.stream = headers.len();
+    let links = Links::read(&mut reader)?;
+    let entries = headers.iter().map(|header| header.entries).sum();
+    let model = Model::read(&mut reader, entries)?;
+    reader.align()?;
+    let mut decoder = Decoder {
+        places: places(headers.iter().map(|header| header.component)),
+        brought: vec![Vec::new(); headers.len()],
+        headers,
+        links,
+        model,
+        reader,
+    };
+    let streams = decoder.streams()?;
+    match decoder.reader.bytes_left() {
         0 => Ok(streams),
         count => Err(EncodingError::Trailing { count }),
     }
 }
 
-/// What a stream's entries have in common.
-struct Tables {
-    forms: Vec<Form>,
-    numbers: HashMap<Form, usize>,
-    /// By form: the immediates, and their numbers.
-    immediates: Vec<(Vec<u32>, HashMap<u32, usize>)>,
-    widths: [u32; FIELDS],
-    order: u32,
+/// What stands first of a stream.
+struct Header {
+    component: Component,
+    entries: u64,
+    /// Entries that no transfer brings.
+    own: u64,
 }
 
-impl Tables {
-    fn of(stream: &Stream) -> Self {
-        let mut tables = Tables {
-            forms: Vec::new(),
-            numbers: HashMap::new(),
-            immediates: Vec::new(),
-            widths: [0; FIELDS],
-            order: 0,
+fn read_headers(
+    reader: &mut BitReader<'_>,
+    max_entries: u64,
+) -> Result<Vec<Header>, EncodingError> {
+    let count = reader.number(STREAMS_ORDER, "number of streams")?;
+    let mut headers = Vec::new();
+    let mut left = max_entries;
+    for stream in 0..count as usize {
+        reader.stream = stream;
+        let component = read_component(reader)?;
+        let entries = reader.number(ENTRIES_ORDER, "number of entries")?.into();
+        reader.at_most("entries", entries, left)?;
+        left -= entries;
+        let own = if is_memory(component) {
+            reader.number(OWN_ORDER, "number of own entries")?.into()
+        } else {
+            entries
         };
-        let mut bits = [0u64; ORDERS as usize];
-        for entry in &stream.entries {
-            for (order, bits) in (0..ORDERS).zip(&mut bits) {
-                *bits += u64::from(golomb_width(entry.wait, order));
+        reader.at_most("own entries", own, entries)?;
+        headers.push(Header {
+            component,
+            entries,
+            own,
+        });
+    }
+    Ok(headers)
+}
+
+struct Decoder<'a> {
+    headers: Vec<Header>,
+    places: HashMap<Component, usize>,
+    links: Links,
+    model: Model,
+    reader: BitReader<'a>,
+    /// By stream: what transfers brought, with its cycle.
+    brought: Vec<Vec<(u64, StreamOp)>>,
+}
+
+impl Decoder<'_> {
+    fn streams(&mut self) -> Result<Vec<Stream>, EncodingError> {
+        let mut own = vec![Vec::new(); self.headers.len()];
+        for memories in [false, true] {
+            for (place, own) in own.iter_mut().enumerate() {
+                if is_memory(self.headers[place].component) == memories {
+                    *own = self.sequence(place)?;
+                }
             }
-            let (form, immediate) = Form::of(&entry.op);
-            let number = *tables.numbers.entry(form).or_insert_with(|| {
-                tables.forms.push(form);
-                tables.immediates.push((Vec::new(), HashMap::new()));
-                tables.forms.len() - 1
-            });
-            if let Some(immediate) = immediate {
-                let (values, numbers) = &mut tables.immediates[number];
-                numbers.entry(immediate).or_insert_with(|| {
-                    values.push(immediate);
-                    values.len() - 1
+        }
+        let mut streams = Vec::with_capacity(own.len());
+        for (place, own) in own.into_iter().enumerate() {
+            let header = &self.headers[place];
+            let found = (own.len() + self.brought[place].len()) as u64;
+            if found < header.entries {
+                return Err(EncodingError::Missing {
+                    stream: place,
+                    count: header.entries - found,
                 });
             }
-            for (field, value) in fields(&entry.op) {
-                let width = &mut tables.widths[field as usize];
-                *width = (*width).max(value_width(value));
+            self.reader.stream = place;
+            let entries = merge(own, std::mem::take(&mut self.brought[place]));
+            let too_long = || self.reader.unknown("wait of so many bits", 33);
+            streams.push(Stream {
+                component: header.component,
+                entries: entries.ok_or_else(too_long)?,
+            });
+        }
+        Ok(streams)
+    }
+
+    /// The entries of one sequence.
+    fn sequence(&mut self, place: usize) -> Result<Vec<Entry>, EncodingError> {
+        let Header { component, own, .. } = self.headers[place];
+        self.reader.stream = place;
+        let mut history = History::default();
+        let mut entries = Vec::with_capacity(own as usize);
+        let mut cycle = 0;
+        for _ in 0..own {
+            let (form, numbers) = self.model.get(&mut history, &mut self.reader)?;
+            let wait = numbers[Field::Wait as usize];
+            cycle += u64::from(wait);
+            let op = form.rebuild(&numbers, &self.reader)?;
+            let (read, write) = self.links.accesses(component, cycle, &op);
+            let ends = [(read, Field::Taken), (write, Field::Put)];
+            for (access, field) in ends {
+                let Some(slot) = numbers[field as usize].checked_sub(1) else {
+                    continue;
+                };
+                let unknown = |_| self.reader.unknown("slot", slot.into());
+                let slot = u16::try_from(slot).map_err(unknown)?;
+                let access = access.and_then(|(at, cycle, access)| {
+                    Some((*self.places.get(&at)?, cycle, with_slot(access, slot)))
+                });
+                let Some((memory, cycle, access)) = access else {
+                    return Err(self.reader.unknown("memory of a transfer", place as u64));
+                };
+                let header = &self.headers[memory];
+                let brought = &mut self.brought[memory];
+                let found = header.own + brought.len() as u64 + 1;
+                self.reader
+                    .at_most("entries of a memory", found, header.entries)?;
+                brought.push((cycle, access));
             }
+            entries.push(Entry { wait, op });
         }
-        let cheapest = (0..ORDERS).zip(bits).min_by_key(|&(_, bits)| bits);
-        tables.order = cheapest.map_or(0, |(order, _)| order);
-        tables
+        self.reader.align()?;
+        Ok(entries)
     }
-
-    fn write(&self, stream: &Stream, out: &mut BitWriter) {
-        write_component(stream.component, out);
-        out.put(stream.entries.len() as u64, 32);
-        out.put(self.order.into(), 5);
-        for width in self.widths {
-            out.put(width.into(), 6);
-        }
-        out.put(self.forms.len() as u64, 16);
-        for (form, (values, _)) in self.forms.iter().zip(&self.immediates) {
-            form.write(values, out);
-        }
-        let form_width = index_width(self.forms.len());
-        for entry in &stream.entries {
-            let (form, immediate) = Form::of(&entry.op);
-            let number = self.numbers[&form];
-            put_golomb(entry.wait, self.order, out);
-            out.put(number as u64, form_width);
-            for (field, value) in fields(&entry.op) {
-                out.put(value.into(), self.widths[field as usize]);
-            }
-            if let Some(immediate) = immediate {
-                let (values, numbers) = &self.immediates[number];
-                out.put(numbers[&immediate] as u64, index_width(values.len()));
-            }
-        }
-    }
-}
-
-fn read_stream(reader: &mut BitReader<'_>, max_entries: u64) -> Result<Stream, EncodingError> {
-    let component = read_component(reader)?;
-    let count = reader.get(32, "number of entries")?;
-    reader.at_most("entries", count, max_entries)?;
-    let order = reader.get(5, "order of waits")? as u32;
-    let mut widths = [0; FIELDS];
-    for width in &mut widths {
-        *width = reader.width()?;
-    }
-    let forms = reader.get(16, "number of forms")?;
-    // Some entry has each form, and each immediate of a form.
-    reader.at_most("forms", forms, count)?;
-    let forms: Vec<(Form, Vec<u32>)> = (0..forms)
-        .map(|_| Form::read(reader, count))
-        .collect::<Result<_, _>>()?;
-    // An entry has a bit at least: the one that ends its wait.
-    reader.room(count, "entries")?;
-    let mut entries = Vec::with_capacity(count as usize);
-    for _ in 0..count {
-        let wait = get_golomb(order, reader)?;
-        let number = reader.get(index_width(forms.len()), "form")?;
-        let Some((form, immediates)) = forms.get(number as usize) else {
-            return Err(reader.unknown("form", number));
-        };
-        let op = rebuild(*form, immediates, &widths, reader)?;
-        entries.push(Entry { wait, op });
-    }
-    Ok(Stream { component, entries })
-}
-
-fn write_component(component: Component, out: &mut BitWriter) {
-    let (kind, first, second) = match component {
-        Component::Unit { cluster, unit } => (0, cluster, unit),
-        Component::RegFile { cluster } => (1, cluster, 0),
-        Component::XbarPort { xbar, port } => (2, xbar, port),
-        Component::Bank { bank } => (3, bank, 0),
-        Component::Channel { channel } => (4, channel, 0),
-    };
-    out.put(kind, 3);
-    out.put(first.into(), 16);
-    out.put(second.into(), 16);
-}
-
-fn read_component(reader: &mut BitReader<'_>) -> Result<Component, EncodingError> {
-    let kind = reader.get(3, "component")?;
-    let first = reader.get(16, "component")? as u16;
-    let second = reader.get(16, "component")? as u16;
-    Ok(match kind {
-        0 => Component::Unit {
-            cluster: first,
-            unit: second,
-        },
-        1 => Component::RegFile { cluster: first },
-        2 => Component::XbarPort {
-            xbar: first,
-            port: second,
-        },
-        3 => Component::Bank { bank: first },
-        4 => Component::Channel { channel: first },
-        _ => return Err(reader.unknown("kind of component", kind)),
-    })
-}
-
-/// Bits of a wait: with u = wait / 2^order + 1, the length of u in unary, u, the rest.
-fn golomb_width(wait: u32, order: u32) -> u32 {
-    let high = (u64::from(wait) >> order) + 1;
-    2 * (u64::BITS - high.leading_zeros()) - 1 + order
-}
-
-fn put_golomb(wait: u32, order: u32, out: &mut BitWriter) {
-    let high = (u64::from(wait) >> order) + 1;
-    let length = u64::BITS - high.leading_zeros();
-    out.put(0, length - 1);
-    out.put(high, length);
-    out.put(u64::from(wait) & ((1 << order) - 1), order);
-}
-
-fn get_golomb(order: u32, reader: &mut BitReader<'_>) -> Result<u32, EncodingError> {
-    let mut zeros = 0;
-    while reader.get(1, "wait")? == 0 {
-        zeros += 1;
-        if zeros > 32 {
-            return Err(reader.unknown("wait of so many bits", zeros));
-        }
-    }
-    let high = 1 << zeros | reader.get(zeros as u32, "wait")?;
-    let wait = (u128::from(high) - 1) << order | u128::from(reader.get(order, "wait")?);
-    u32::try_from(wait).map_err(|_| reader.unknown("wait", wait as u64))
 }

@@ -1,0 +1,428 @@
+//! Transfers: what moves a vector between two memories is written once.
+//!
+//! A transfer is a read, a crossbar port's route and a write; a load or store, the
+//! channel's entry and the bank's. Their cycles differ by what the link takes, so the
+//! port's or channel's entry brings along the slots at both ends, and the memories'
+//! streams keep only what no transfer explains.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::encoding::EncodingError;
+use crate::encoding::bits::{BitReader, BitWriter};
+use crate::encoding::form::{read_link, write_link};
+use crate::schedule::{Component, Entry, Link, Stream, StreamOp};
+
+/// Entries of a stream that the links' cycles are found from.
+const SAMPLE: usize = 64;
+/// Accesses before or after an entry among which its own is looked for.
+const NEAR: usize = 16;
+const CYCLES_ORDER: u32 = 2;
+
+/// A kind of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Place {
+    #[default]
+    Bank,
+    RegFile,
+}
+
+impl Place {
+    fn at(self, index: u16) -> Component {
+        match self {
+            Place::Bank => Component::Bank { bank: index },
+            Place::RegFile => Component::RegFile { cluster: index },
+        }
+    }
+}
+
+/// Whether a component's entries may be written with the transfers'.
+pub(super) fn is_memory(component: Component) -> bool {
+    matches!(
+        component,
+        Component::Bank { .. } | Component::RegFile { .. }
+    )
+}
+
+/// The link that a component's transfers take.
+fn link_of(component: Component) -> Option<Link> {
+    match component {
+        Component::XbarPort { xbar, .. } => Some(Link::Xbar(xbar)),
+        Component::Channel { channel } => Some(Link::Channel(channel)),
+        _ => None,
+    }
+}
+
+/// Places in the order of the streams, of components that have one stream.
+pub(super) fn places(components: impl Iterator<Item = Component>) -> HashMap<Component, usize> {
+    let mut found: HashMap<Component, Option<usize>> = HashMap::new();
+    for (place, component) in components.enumerate() {
+        let once = found.insert(component, Some(place)).is_none();
+        if !once {
+            found.insert(component, None);
+        }
+    }
+    let once = found
+        .into_iter()
+        .filter(|&(component, _)| is_memory(component));
+    once.filter_map(|(component, place)| Some((component, place?)))
+        .collect()
+}
+
+/// Where a link's transfers begin and end, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Ends {
+    source: Place,
+    destination: Place,
+    /// Cycles from the read to the entry.
+    lead: u32,
+    /// Cycles from the entry to the write.
+    lag: u32,
+}
+
+impl Ends {
+    /// Where the entry's vector is read.
+    fn source(&self, op: &StreamOp) -> Option<Component> {
+        match *op {
+            StreamOp::Route { from } => Some(self.source.at(from)),
+            StreamOp::Store { bank, .. } => Some(Component::Bank { bank }),
+            _ => None,
+        }
+    }
+
+    /// Where the entry's vector is written.
+    fn destination(&self, component: Component, op: &StreamOp) -> Option<Component> {
+        match (component, *op) {
+            (Component::XbarPort { port, .. }, StreamOp::Route { .. }) => {
+                Some(self.destination.at(port))
+            }
+            (_, StreamOp::Load { bank, .. }) => Some(Component::Bank { bank }),
+            _ => None,
+        }
+    }
+}
+
+/// The ends of all links that have entries.
+#[derive(Debug, Default)]
+pub(super) struct Links(BTreeMap<Link, Ends>);
+
+/// A read or write that belongs to a transfer: the memory, the cycle, and what it is
+/// but for its slot.
+type Access = (Component, u64, StreamOp);
+
+impl Links {
+    /// The read of an entry that starts at a cycle, and its write.
+    pub(super) fn accesses(
+        &self,
+        component: Component,
+        cycle: u64,
+        op: &StreamOp,
+    ) -> (Option<Access>, Option<Access>) {
+        let Some(link) = link_of(component) else {
+            return (None, None);
+        };
+        let Some(ends) = self.0.get(&link) else {
+            return (None, None);
+        };
+        let read = StreamOp::Read { slot: 0, to: link };
+        let write = StreamOp::Write {
+            slot: 0,
+            from: link,
+        };
+        let source = ends.source(op).zip(cycle.checked_sub(ends.lead.into()));
+        let written = cycle.checked_add(ends.lag.into());
+        let destination = ends.destination(component, op).zip(written);
+        (
+            source.map(|(at, cycle)| (at, cycle, read)),
+            destination.map(|(at, cycle)| (at, cycle, write)),
+        )
+    }
+
+    /// Finds the ends that explain most of a sample.
+    pub(super) fn of(streams: &[Stream], memories: &Memories<'_>) -> Self {
+        // By link: how often each place and number of cycles fits.
+        type Votes = BTreeMap<(Place, u32), u32>;
+        let mut votes: BTreeMap<Link, (Votes, Votes)> = BTreeMap::new();
+        for stream in streams {
+            let Some(link) = link_of(stream.component) else {
+                continue;
+            };
+            let (sources, destinations) = votes.entry(link).or_default();
+            for (cycle, op) in stream.timed().take(SAMPLE) {
+                for place in [Place::Bank, Place::RegFile] {
+                    let ends = Ends {
+                        source: place,
+                        destination: place,
+                        ..Ends::default()
+                    };
+                    let lead = ends
+                        .source(op)
+                        .and_then(|at| memories.lead(at, cycle, link));
+                    if let Some(lead) = lead {
+                        *sources.entry((place, lead)).or_default() += 1;
+                    }
+                    let destination = ends.destination(stream.component, op);
+                    let lag = destination.and_then(|at| memories.lag(at, cycle, link));
+                    if let Some(lag) = lag {
+                        *destinations.entry((place, lag)).or_default() += 1;
+                    }
+                }
+            }
+        }
+        let most = |votes: Votes| {
+            let first = votes.into_iter().rev().max_by_key(|&(_, count)| count);
+            first.map_or((Place::Bank, 0), |(choice, _)| choice)
+        };
+        let links = votes.into_iter().map(|(link, (sources, destinations))| {
+            let ((source, lead), (destination, lag)) = (most(sources), most(destinations));
+            let ends = Ends {
+                source,
+                destination,
+                lead,
+                lag,
+            };
+            (link, ends)
+        });
+        Links(links.collect())
+    }
+
+    /// Writes the links.
+    pub(super) fn write(&self, out: &mut BitWriter) {
+        out.number(self.0.len() as u32, CYCLES_ORDER);
+        for (&link, ends) in &self.0 {
+            write_link(link, out);
+            for (place, cycles) in [(ends.source, ends.lead), (ends.destination, ends.lag)] {
+                out.put(u64::from(place == Place::RegFile), 1);
+                out.number(cycles, CYCLES_ORDER);
+            }
+        }
+    }
+
+    /// Reads what [`Self::write`] wrote.
+    pub(super) fn read(reader: &mut BitReader<'_>) -> Result<Self, EncodingError> {
+        let mut links = BTreeMap::new();
+        let end = |reader: &mut BitReader<'_>| {
+            let place = match reader.get(1, "kind of memory")? {
+                0 => Place::Bank,
+                _ => Place::RegFile,
+            };
+            Ok::<_, EncodingError>((place, reader.number(CYCLES_ORDER, "cycles of a link")?))
+        };
+        for _ in 0..reader.number(CYCLES_ORDER, "number of links")? {
+            let link = read_link(reader)?;
+            let (source, lead) = end(reader)?;
+            let (destination, lag) = end(reader)?;
+            let ends = Ends {
+                source,
+                destination,
+                lead,
+                lag,
+            };
+            links.insert(link, ends);
+        }
+        Ok(Links(links))
+    }
+}
+
+/// The order of a memory's entries in one cycle.
+fn rank(op: &StreamOp) -> Option<(u8, Link, u16)> {
+    match *op {
+        StreamOp::Write { slot, from } => Some((0, from, slot)),
+        StreamOp::Read { slot, to } => Some((1, to, slot)),
+        _ => None,
+    }
+}
+
+/// The entries of the memories, and which of them the transfers' entries bring along.
+pub(super) struct Memories<'a> {
+    places: HashMap<Component, usize>,
+    memories: Vec<Memory<'a>>,
+}
+
+#[derive(Default)]
+struct Memory<'a> {
+    entries: &'a [Entry],
+    cycles: Vec<u64>,
+    /// Entries that the memory's own stream has to keep.
+    kept: Vec<bool>,
+    claimed: Vec<bool>,
+}
+
+impl<'a> Memory<'a> {
+    fn of(stream: &'a Stream) -> Self {
+        let cycles: Vec<u64> = stream.timed().map(|(cycle, _)| cycle).collect();
+        let entries = &stream.entries[..];
+        let mut kept = vec![false; entries.len()];
+        // What is read back is ordered within a cycle.
+        let mut from = 0;
+        for group in cycles.chunk_by(|a, b| a == b) {
+            let range = from..from + group.len();
+            let ranks = entries[range.clone()].iter().map(|entry| rank(&entry.op));
+            let ranks: Vec<_> = ranks.collect();
+            let ordered = ranks.is_sorted() && ranks.iter().all(Option::is_some);
+            kept[range].fill(!ordered);
+            from += group.len();
+        }
+        // The waits between kept entries must be numbers of 32 bits.
+        let mut last = 0;
+        for place in 0..entries.len() {
+            let next = cycles.get(place + 1).copied().unwrap_or(0);
+            kept[place] |= next.saturating_sub(last) > u64::from(u32::MAX);
+            if kept[place] {
+                last = cycles[place];
+            }
+        }
+        Memory {
+            entries,
+            cycles,
+            claimed: vec![false; kept.len()],
+            kept,
+        }
+    }
+
+    /// Entries that use the link as the access does; nearest first, of the entries in the range.
+    fn nearest(&self, mut range: impl Iterator<Item = usize>, like: &StreamOp) -> Option<usize> {
+        range.find(|&place| slot_of(&self.entries[place].op, like).is_some())
+    }
+}
+
+/// The slot of an entry that reads to, or writes from, the same link as `like`.
+fn slot_of(op: &StreamOp, like: &StreamOp) -> Option<u16> {
+    match (*op, *like) {
+        (StreamOp::Read { slot, to }, StreamOp::Read { to: link, .. }) if to == link => Some(slot),
+        (StreamOp::Write { slot, from }, StreamOp::Write { from: link, .. }) if from == link => {
+            Some(slot)
+        }
+        _ => None,
+    }
+}
+
+impl<'a> Memories<'a> {
+    pub(super) fn of(streams: &'a [Stream]) -> Self {
+        let places = places(streams.iter().map(|stream| stream.component));
+        let memory = |(place, stream): (usize, &'a Stream)| {
+            if places.get(&stream.component) == Some(&place) {
+                Memory::of(stream)
+            } else {
+                Memory::default()
+            }
+        };
+        let memories = streams.iter().enumerate().map(memory).collect();
+        Self { places, memories }
+    }
+
+    /// Takes the claims back.
+    pub(super) fn release(&mut self) {
+        for memory in &mut self.memories {
+            memory.claimed.fill(false);
+        }
+    }
+
+    fn get(&self, component: Component) -> Option<&Memory<'a>> {
+        Some(&self.memories[*self.places.get(&component)?])
+    }
+
+    /// Cycles since the last read to a link.
+    fn lead(&self, component: Component, cycle: u64, link: Link) -> Option<u32> {
+        let memory = self.get(component)?;
+        let end = memory.cycles.partition_point(|&at| at <= cycle);
+        let range = (end.saturating_sub(NEAR)..end).rev();
+        let place = memory.nearest(range, &StreamOp::Read { slot: 0, to: link })?;
+        u32::try_from(cycle - memory.cycles[place]).ok()
+    }
+
+    /// Cycles until the next write from a link.
+    fn lag(&self, component: Component, cycle: u64, link: Link) -> Option<u32> {
+        let memory = self.get(component)?;
+        let start = memory.cycles.partition_point(|&at| at < cycle);
+        let range = start..memory.cycles.len().min(start + NEAR);
+        let place = memory.nearest(
+            range,
+            &StreamOp::Write {
+                slot: 0,
+                from: link,
+            },
+        )?;
+        u32::try_from(memory.cycles[place] - cycle).ok()
+    }
+
+    /// Claims an access for a transfer: 1 and its slot, or 0 if there is none left.
+    pub(super) fn claim(&mut self, access: Option<Access>) -> u32 {
+        let Some((component, cycle, like)) = access else {
+            return 0;
+        };
+        let Some(&place) = self.places.get(&component) else {
+            return 0;
+        };
+        let memory = &mut self.memories[place];
+        let start = memory.cycles.partition_point(|&at| at < cycle);
+        for place in start..memory.cycles.len() {
+            if memory.cycles[place] != cycle {
+                break;
+            }
+            if memory.kept[place] || memory.claimed[place] {
+                continue;
+            }
+            if let Some(slot) = slot_of(&memory.entries[place].op, &like) {
+                memory.claimed[place] = true;
+                return u32::from(slot) + 1;
+            }
+        }
+        0
+    }
+
+    /// What is left of a stream, with its waits.
+    pub(super) fn left(&self, place: usize, stream: &'a Stream) -> Vec<Entry> {
+        let claimed = &self.memories[place].claimed;
+        let mut before = 0;
+        let left = stream.timed().enumerate().filter(|&(k, _)| {
+            let claimed = claimed.get(k).is_some_and(|&claimed| claimed);
+            !claimed
+        });
+        let entry = |(_, (cycle, &op)): (usize, (u64, &StreamOp))| {
+            // `kept` bounds them.
+            let wait = (cycle - before) as u32;
+            before = cycle;
+            Entry { wait, op }
+        };
+        left.map(entry).collect()
+    }
+}
+
+/// The access at a slot.
+pub(super) fn with_slot(access: StreamOp, slot: u16) -> StreamOp {
+    match access {
+        StreamOp::Read { to, .. } => StreamOp::Read { slot, to },
+        StreamOp::Write { from, .. } => StreamOp::Write { slot, from },
+        other => other,
+    }
+}
+
+/// Merges a memory's own entries with those that transfers brought, which may come in
+/// any order; `None` if a wait has more than 32 bits.
+pub(super) fn merge(own: Vec<Entry>, brought: Vec<(u64, StreamOp)>) -> Option<Vec<Entry>> {
+    if brought.is_empty() {
+        return Some(own);
+    }
+    let mut cycle = 0;
+    let mut all: Vec<(u64, bool, StreamOp)> = Vec::with_capacity(own.len() + brought.len());
+    all.extend(own.iter().map(|entry| {
+        cycle += u64::from(entry.wait);
+        (cycle, false, entry.op)
+    }));
+    drop(own);
+    all.extend(brought.into_iter().map(|(cycle, op)| (cycle, true, op)));
+    all.sort_by_key(|&(cycle, _, _)| cycle);
+    for group in all.chunk_by_mut(|a, b| a.0 == b.0) {
+        if group.iter().any(|&(_, brought, _)| brought) {
+            group.sort_by_key(|(_, _, op)| rank(op));
+        }
+    }
+    let mut before = 0;
+    let mut entries = Vec::with_capacity(all.len());
+    for (cycle, _, op) in all {
+        let wait = u32::try_from(cycle - before).ok()?;
+        entries.push(Entry { wait, op });
+        before = cycle;
+    }
+    Some(entries)
+}
