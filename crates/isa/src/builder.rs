@@ -268,7 +268,11 @@ impl ProgramBuilder {
     /// The value of an input limb, declared on first use.
     pub fn input(&mut self, source: Source, ty: LimbType) -> u32 {
         *self.inputs.entry(source).or_insert_with(|| {
-            self.program.inputs.push(InputDecl { source, ty });
+            self.program.inputs.push(InputDecl {
+                source,
+                ty,
+                part: 0,
+            });
             self.program.inputs.len() as u32 - 1
         })
     }
@@ -341,6 +345,7 @@ impl ProgramBuilder {
             output,
             poly,
             limb,
+            part: 0,
             value,
         });
     }

@@ -12,8 +12,10 @@ pub const NONE: u32 = u32::MAX;
 /// index is its priority (lower is earlier). 28 bytes an instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FlatProgram {
-    /// log2 of the ring degree.
+    /// log2 of N, the words of a value.
     pub log_n: u32,
+    /// log2 of the number of values that a limb consists of.
+    pub log_parts: u32,
     /// 32 or 64.
     pub word_bits: u32,
     /// The primes.
@@ -28,7 +30,7 @@ pub struct FlatProgram {
     pub modulus: Vec<u16>,
     /// Sources, [`NONE`] where there is none.
     pub src: Vec<[u32; 3]>,
-    /// Constant index or automorphism exponent.
+    /// Constant index or automorphism ([`crate::part::automorphism`]).
     pub imm: Vec<u32>,
     /// Index of the call that the instruction belongs to.
     pub call: Vec<u32>,
@@ -45,6 +47,7 @@ impl FlatProgram {
         let count = usize::try_from(program.instruction_count()).expect("fits memory");
         let mut flat = FlatProgram {
             log_n: program.log_n,
+            log_parts: program.log_parts,
             word_bits: program.word_bits,
             moduli: program.moduli.clone(),
             constants: program.constants.clone(),

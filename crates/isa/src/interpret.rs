@@ -96,7 +96,7 @@ impl<W: Word> Globals<W> {
             Some(limb) => limb,
             None => {
                 let input = program.inputs[index];
-                fetch(inputs, input.source, input.ty, ring)?
+                fetch(inputs, input, ring)?
             }
         };
         self.uses[index] -= 1;

@@ -4,6 +4,7 @@
 use cyclotron_ring::{Ring, Word};
 
 use crate::op::{Op, OpShape};
+use crate::part;
 use crate::procedure::{Inst, InstView, Procedure};
 use crate::program::LimbProgram;
 
@@ -14,8 +15,8 @@ pub struct Operation {
     pub op: Op,
     /// Index of the destination's prime.
     pub modulus: u16,
-    /// The constant, in `[0, q)`, or the automorphism's exponent, odd and below
-    /// 2N; 0 for operations that have neither.
+    /// The constant, in `[0, q)`, or the automorphism's immediate
+    /// ([`part::automorphism`]); 0 for operations that have neither.
     pub scalar: u64,
 }
 
@@ -52,7 +53,7 @@ pub fn apply<W: Word>(ring: &Ring<W>, operation: Operation, dst: &mut [W], srcs:
         scalar,
     } = operation;
     let m = usize::from(modulus);
-    let exponent = scalar as u32;
+    let immediate = scalar as u32;
     match op {
         Op::Ntt => ring.ntt(m, dst, srcs[0]),
         Op::Intt => ring.intt(m, dst, srcs[0]),
@@ -62,8 +63,11 @@ pub fn apply<W: Word>(ring: &Ring<W>, operation: Operation, dst: &mut [W], srcs:
         Op::Mul => ring.mul(m, dst, srcs[0], srcs[1]),
         Op::AddC => ring.add_c(m, dst, srcs[0], scalar),
         Op::MulC => ring.mul_c(m, dst, srcs[0], scalar),
-        Op::AutEval => ring.aut_eval(exponent, dst, srcs[0]),
-        Op::AutCoeff => ring.aut_coeff(m, exponent, dst, srcs[0]),
+        Op::AutEval => {
+            let map = part::automorphism(immediate, ring.log_n());
+            ring.aut_eval(map, dst, srcs[0]);
+        }
+        Op::AutCoeff => ring.aut_coeff(m, immediate, dst, srcs[0]),
         Op::Mac => ring.mac(m, dst, srcs[0], srcs[1], srcs[2]),
         Op::SubMulC => ring.sub_mul_c(m, dst, srcs[0], srcs[1], scalar),
         Op::Dot | Op::BConv => panic!("{op} takes lists: use apply_inst"),

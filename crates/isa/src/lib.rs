@@ -24,6 +24,7 @@ mod limb;
 mod movement;
 mod movement_interpret;
 mod op;
+pub mod part;
 mod procedure;
 mod program;
 mod provider;

@@ -30,7 +30,12 @@ pub fn interpret_plan<W: Word>(
     ring: &Ring<W>,
     inputs: &dyn InputProvider<W>,
 ) -> Result<Vec<LimbBuf<W>>, ExecuteError> {
-    check_ring(program.log_n, program.word_bits, &program.moduli, ring)?;
+    check_ring(
+        [program.log_n, program.log_parts],
+        program.word_bits,
+        &program.moduli,
+        ring,
+    )?;
     check_traffic(program, plan)?;
     let mut machine = Machine {
         program,
@@ -73,7 +78,7 @@ impl<W: Word> Machine<'_, W> {
         match step {
             Step::Load(value) => {
                 let limb = match self.program.inputs.get(value as usize) {
-                    Some(input) => fetch(self.inputs, input.source, input.ty, self.ring)?,
+                    Some(&input) => fetch(self.inputs, input, self.ring)?,
                     None => match self.off_chip.get(&value) {
                         Some(limb) => Arc::clone(limb),
                         None => return Err(absent("load", value)),

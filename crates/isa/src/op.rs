@@ -27,9 +27,10 @@ pub enum Op {
     AddC,
     /// `a * c` at every index, c a constant; a may be of another prime.
     MulC,
-    /// The automorphism `x -> x^k` on a limb in evaluation domain, k odd.
+    /// The automorphism `x -> x^k` on a limb in evaluation domain, k odd; on a part,
+    /// with an offset ([`crate::part`]).
     AutEval,
-    /// The automorphism `x -> x^k` on a limb in coefficient domain, k odd.
+    /// The automorphism `x -> x^k` on a whole limb in coefficient domain, k odd.
     AutCoeff,
     /// Compound: `a + b * c`, with b and c multiplicands.
     Mac,
@@ -51,7 +52,7 @@ pub enum OpShape {
     Binary,
     /// One source `a`, the immediate is an index into the constants.
     UnaryConst,
-    /// One source `a`, the immediate is the odd exponent k.
+    /// One source `a`, the immediate is an automorphism ([`crate::part::automorphism`]).
     Automorphism,
     /// Three sources `a`, `b`, `c`.
     Ternary,

@@ -27,7 +27,7 @@ pub struct Inst {
     pub b: u32,
     /// Third source, or count.
     pub c: u32,
-    /// Constant index, or automorphism exponent.
+    /// Constant index, or automorphism ([`crate::part::automorphism`]).
     pub imm: u32,
 }
 

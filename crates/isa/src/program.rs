@@ -34,6 +34,10 @@ pub enum Source {
         /// Position in the extended chain: data primes, then special primes.
         limb: u16,
     },
+    /// The twist of a part modulo the prime of the input's type
+    /// ([`cyclotron_ring::parts`]), in coefficient domain: a constant, which executors
+    /// compute and machines load.
+    Twist,
 }
 
 impl Source {
@@ -42,7 +46,9 @@ impl Source {
     pub fn traffic_class(self) -> TrafficClass {
         match self {
             Source::Hint { .. } => TrafficClass::Hints,
-            Source::Ciphertext { .. } | Source::Plain { .. } => TrafficClass::InputsOutputs,
+            Source::Ciphertext { .. } | Source::Plain { .. } | Source::Twist => {
+                TrafficClass::InputsOutputs
+            }
         }
     }
 }
@@ -54,6 +60,8 @@ pub struct InputDecl {
     pub source: Source,
     /// Its prime and domain.
     pub ty: LimbType,
+    /// Which part of the limb it is, below 2^[`LimbProgram::log_parts`].
+    pub part: u16,
 }
 
 /// An output limb.
@@ -65,6 +73,8 @@ pub struct OutputDecl {
     pub poly: u8,
     /// Position in the modulus chain.
     pub limb: u16,
+    /// Which part of the limb it is, below 2^[`LimbProgram::log_parts`].
+    pub part: u16,
     /// The global value.
     pub value: u32,
 }
@@ -99,8 +109,11 @@ pub struct Call {
 pub struct LimbProgram {
     /// What it computes, for reports.
     pub name: String,
-    /// log2 of the ring degree.
+    /// log2 of N, the words of a value: the ring degree, where values are whole limbs.
     pub log_n: u32,
+    /// log2 of the number of values that a limb consists of: 0 for whole limbs, else
+    /// see [`crate::part`].
+    pub log_parts: u32,
     /// 32 or 64: limbs are stored in words of so many bits.
     pub word_bits: u32,
     /// The primes.
@@ -128,7 +141,7 @@ pub struct LimbProgram {
 }
 
 impl LimbProgram {
-    /// The ring degree N.
+    /// N, the words of a value.
     #[must_use]
     pub fn n(&self) -> usize {
         1 << self.log_n

@@ -8,12 +8,13 @@ use cyclotron_ring::{LimbBuf, Ring, Word};
 
 use crate::error::IsaError;
 use crate::limb::LimbType;
-use crate::program::{LimbProgram, Source};
+use crate::program::{InputDecl, LimbProgram, Source};
 
 /// Gives the input limbs of a limb program. Executors ask for a limb when it is
 /// first used and may ask again later; the answer must be the same.
 pub trait InputProvider<W: Word>: Sync {
-    /// The limb from `source`: N words, canonical modulo the prime of `ty`, in its domain.
+    /// The limb from `source`: N words, canonical modulo the prime of `ty`, in its domain;
+    /// P N words where a limb has P parts. Never asked for [`Source::Twist`].
     ///
     /// # Errors
     /// Whatever keeps the provider from giving the limb.
@@ -81,12 +82,13 @@ pub enum ExecuteError {
     },
 }
 
-/// Checks that a ring has the program's degree, word size and primes.
+/// Checks that a ring has the program's degree, number of parts, word size and primes;
+/// `log_sizes` are `log_n` and `log_parts` of the program.
 ///
 /// # Errors
 /// [`ExecuteError::WrongRing`] that says what differs.
 pub fn check_ring<W: Word>(
-    log_n: u32,
+    log_sizes: [u32; 2],
     word_bits: u32,
     moduli: &[u64],
     ring: &Ring<W>,
@@ -95,8 +97,14 @@ pub fn check_ring<W: Word>(
     if W::BITS != word_bits {
         return wrong(format!("{}-bit words, needed {word_bits}", W::BITS));
     }
-    if ring.log_n() != log_n {
-        return wrong(format!("log_n {}, needed {log_n}", ring.log_n()));
+    let found = [ring.log_n(), ring.log_parts()];
+    for (what, found, needed) in [
+        ("log_n", found[0], log_sizes[0]),
+        ("log_parts", found[1], log_sizes[1]),
+    ] {
+        if found != needed {
+            return wrong(format!("{what} {found}, needed {needed}"));
+        }
     }
     if ring.moduli_count() < moduli.len() {
         let (has, needs) = (ring.moduli_count(), moduli.len());
@@ -112,17 +120,22 @@ pub fn check_ring<W: Word>(
     }
 }
 
-/// Asks the provider for a limb and checks that it is one; of a provider that
-/// [vouches](InputProvider::vouches) for its words, only the length.
+/// The input that is declared so. Asks the provider for the limb and checks that it is
+/// one; of a provider that [vouches](InputProvider::vouches) for its words, only the
+/// length. Twists are computed.
 ///
 /// # Errors
 /// [`ExecuteError::Input`] or [`ExecuteError::BadInput`].
 pub fn fetch<W: Word>(
     inputs: &dyn InputProvider<W>,
-    source: Source,
-    ty: LimbType,
+    decl: InputDecl,
     ring: &Ring<W>,
 ) -> Result<Arc<LimbBuf<W>>, ExecuteError> {
+    let InputDecl { source, ty, part } = decl;
+    let (m, part) = (usize::from(ty.modulus), usize::from(part));
+    if source == Source::Twist {
+        return Ok(Arc::new(ring.twist(m, part)));
+    }
     let limb = inputs
         .limb(source, ty)
         .map_err(|error| ExecuteError::Input {
@@ -130,13 +143,20 @@ pub fn fetch<W: Word>(
             error,
         })?;
     let bad = |why: String| Err(ExecuteError::BadInput { place: source, why });
-    if limb.len() != ring.n() {
-        return bad(format!("it has {} words, not {}", limb.len(), ring.n()));
+    let whole = ring.n() << ring.log_parts();
+    if limb.len() != whole {
+        return bad(format!("it has {} words, not {whole}", limb.len()));
     }
+    let limb = if ring.log_parts() == 0 {
+        limb
+    } else {
+        let words = limb[part * ring.n()..][..ring.n()].iter().copied();
+        Arc::new(words.collect())
+    };
     if inputs.vouches() {
         return Ok(limb);
     }
-    let q = ring.modulus(usize::from(ty.modulus));
+    let q = ring.modulus(m);
     match limb.iter().position(|w| w.to_u64() >= q) {
         Some(i) => bad(format!("word {i} is {}, not below {q}", limb[i])),
         None => Ok(limb),
@@ -144,11 +164,12 @@ pub fn fetch<W: Word>(
 }
 
 impl LimbProgram {
-    /// Checks that a ring has the program's degree, word size and primes.
+    /// Checks that a ring is the one that the program computes in.
     ///
     /// # Errors
     /// [`ExecuteError::WrongRing`] that says what differs.
     pub fn check_ring<W: Word>(&self, ring: &Ring<W>) -> Result<(), ExecuteError> {
-        check_ring(self.log_n, self.word_bits, &self.moduli, ring)
+        let log_sizes = [self.log_n, self.log_parts];
+        check_ring(log_sizes, self.word_bits, &self.moduli, ring)
     }
 }

@@ -96,7 +96,7 @@ pub enum StreamOp {
         dst: u16,
         /// Slots of the operands; [`NO_SLOT`] where there is none.
         src: [u16; 3],
-        /// Constant index or automorphism exponent.
+        /// Constant index or automorphism ([`crate::part::automorphism`]).
         imm: u32,
     },
     /// A register file or bank puts the slot's contents on the link.

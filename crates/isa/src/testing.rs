@@ -369,7 +369,7 @@ impl HashInputs {
     pub fn new(seed: u64, program: &LimbProgram) -> Self {
         Self {
             seed,
-            n: program.n(),
+            n: program.n() << program.log_parts,
             moduli: program.moduli.clone(),
         }
     }
@@ -386,6 +386,7 @@ impl<W: Word> InputProvider<W> for HashInputs {
                 poly,
                 limb,
             } => (2, key, digit, poly, limb),
+            Source::Twist => return Err(ProviderError::new("executors compute twists")),
         };
         let place = u64::from(limb) << 48 | u64::from(digit) << 32 | u64::from(name);
         let mut rng = TestRng::new(mix(mix(self.seed ^ place) ^ (u64::from(poly) * 4 + kind)));

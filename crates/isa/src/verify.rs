@@ -9,6 +9,8 @@
 //!   two automorphisms stay in theirs, everything else stays in one domain;
 //! - constants are canonical modulo the prime that they are used with,
 //!   exponents of automorphisms are odd and below 2N;
+//! - twists are inputs of programs on parts only, and offsets of automorphisms
+//!   are 0 elsewhere;
 //! - fields that an operation does not use are zero;
 //! - arguments have exactly the types of the parameters;
 //! - input and output limbs are declared once.
@@ -20,6 +22,7 @@ use std::collections::HashSet;
 use crate::error::IsaError;
 use crate::limb::{Domain, LimbType};
 use crate::op::{Op, OpShape};
+use crate::part::{MAX_LOG_N_OF_PARTS, is_automorphism};
 use crate::procedure::{Inst, InstView, Procedure};
 use crate::program::{LimbProgram, Source};
 
@@ -119,6 +122,14 @@ impl Verifier<'_> {
         if !(1..=MAX_LOG_N).contains(&program.log_n) {
             return fault(format!("log_n {} is not in 1..={MAX_LOG_N}", program.log_n));
         }
+        let whole = program.log_n.saturating_add(program.log_parts);
+        if program.log_parts > 0 && (program.log_n > MAX_LOG_N_OF_PARTS || whole > MAX_LOG_N) {
+            return fault(format!(
+                "log_parts {} is too large: parts have at most 2^{MAX_LOG_N_OF_PARTS} words, \
+                 limbs 2^{MAX_LOG_N}",
+                program.log_parts
+            ));
+        }
         let bits = match program.word_bits {
             32 => 32,
             64 => 61,
@@ -158,11 +169,19 @@ impl Verifier<'_> {
                     self.in_range(at, "key", key, program.keys.len())?;
                     poly
                 }
+                Source::Twist if program.log_parts > 0 && input.ty.domain == Domain::Coeff => 0,
+                Source::Twist => {
+                    let why = "a twist is a limb in coeff domain of a program on parts";
+                    return Err(self.invalid(at, why));
+                }
             };
+            self.in_range(at, "part", input.part, 1 << program.log_parts)?;
             if poly > 1 {
                 return Err(self.invalid(at, format!("poly is 0 or 1, not {poly}")));
             }
-            if !seen.insert(input.source) {
+            // Twists modulo different primes differ.
+            let prime = (input.source == Source::Twist).then_some(modulus);
+            if !seen.insert((input.source, input.part, prime)) {
                 return Err(self.invalid(at, "the same limb is already an input: use that value"));
             }
         }
@@ -266,7 +285,8 @@ impl Verifier<'_> {
             let at = Location::Output(i);
             self.in_range(at, "output", out.output, self.program.outputs_named.len())?;
             self.in_range(at, "value", out.value, globals.len())?;
-            if !seen.insert((out.output, out.poly, out.limb)) {
+            self.in_range(at, "part", out.part, 1 << self.program.log_parts)?;
+            if !seen.insert((out.output, out.poly, out.limb, out.part)) {
                 return Err(self.invalid(at, "the same limb is already an output"));
             }
         }
@@ -399,10 +419,13 @@ impl InstVerifier<'_> {
             OpShape::UnaryConst | OpShape::BinaryConst => 1,
             OpShape::Matrix => u64::from(inst.b) * u64::from(inst.c),
             OpShape::Automorphism => {
-                let k = u64::from(inst.imm);
-                return if k % 2 == 1 && k < 2 << program.log_n {
+                if inst.op == Op::AutCoeff && program.log_parts > 0 {
+                    return Err(self.invalid("autc permutes whole limbs only, not parts"));
+                }
+                return if is_automorphism(inst.imm, program.log_n, program.log_parts) {
                     Ok(())
                 } else {
+                    let k = inst.imm;
                     Err(self.invalid(format!("the exponent {k} is not odd and below 2N")))
                 };
             }

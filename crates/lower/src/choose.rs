@@ -229,11 +229,20 @@ pub fn estimate(program: &LimbProgram, costs: &Costs) -> f64 {
         let count = f64::from(count);
         for inst in &procedure.insts {
             for (op, times) in simple_operations(inst) {
-                resources[costs.resource[op as usize]] += count * times * costs.op[op as usize];
+                for (op, each) in costs.on_vectors(op) {
+                    let cost = count * times * each * costs.op[op as usize];
+                    resources[costs.resource[op as usize]] += cost;
+                }
             }
         }
     }
-    resources[load] += program.inputs.len() as f64 * costs.load;
+    // On parts, transforms by each prime take a twist a part.
+    let twists = if costs.log_parts > 0 {
+        program.moduli.len()
+    } else {
+        0
+    };
+    resources[load] += (program.inputs.len() + twists) as f64 * costs.of_load();
     if costs.parallel {
         let busiest = resources.iter().copied().fold(0.0, f64::max);
         busiest + 0.5 * (resources.iter().sum::<f64>() - busiest)

@@ -28,6 +28,14 @@ pub enum LowerError {
         /// Why, and what to change.
         why: String,
     },
+    /// Polynomials that cannot be split into the machine's vectors.
+    #[error("polynomials cannot be split into vectors of 2^{log_n} words: {why}")]
+    Parts {
+        /// log2 of the words of a vector.
+        log_n: u32,
+        /// Why, and what to change.
+        why: String,
+    },
     /// No parameters satisfy the program.
     #[error(
         "no parameters up to {limbs} limbs run this program at {security}-bit security; the longest that was tried fails with: {last}"

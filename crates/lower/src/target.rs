@@ -14,8 +14,37 @@ pub struct Costs {
     pub resource: [usize; Op::ALL.len()],
     /// Cycles to bring in one limb from off-chip memory.
     pub load: f64,
+    /// log2 of the vectors that a polynomial is; `op` and `load` are for one vector.
+    pub log_parts: u32,
     /// Whether resources work at the same time (a machine) or one after the other (one CPU).
     pub parallel: bool,
+}
+
+impl Costs {
+    /// An operation on a polynomial as operations on vectors, with how many of each
+    /// (see [`crate::split`]).
+    pub(crate) fn on_vectors(&self, op: Op) -> impl Iterator<Item = (Op, f64)> + use<> {
+        let parts = f64::from(1u32 << self.log_parts);
+        let joins = match op {
+            Op::Ntt | Op::Intt => f64::from(self.log_parts) * parts / 2.0,
+            _ => 0.0,
+        };
+        let twists = if joins > 0.0 { parts } else { 0.0 };
+        let around = [(Op::Mul, twists), (Op::MulC, joins), (Op::Add, 2.0 * joins)];
+        std::iter::once((op, parts)).chain(around)
+    }
+
+    /// What an operation on a polynomial costs, all resources together.
+    pub(crate) fn of(&self, op: Op) -> f64 {
+        self.on_vectors(op)
+            .map(|(op, times)| times * self.op[op as usize])
+            .sum()
+    }
+
+    /// What loading a limb costs.
+    pub(crate) fn of_load(&self) -> f64 {
+        self.load * f64::from(1u32 << self.log_parts)
+    }
 }
 
 /// What a program is lowered for.
@@ -68,6 +97,7 @@ impl Target {
                 op,
                 resource: [0; Op::ALL.len()],
                 load: 0.5 * word,
+                log_parts: 0,
                 parallel: false,
             },
         }
@@ -110,6 +140,7 @@ impl Target {
                 op,
                 resource,
                 load: if channels > 0.0 { 1.0 / channels } else { 0.0 },
+                log_parts: 0,
                 parallel: true,
             },
         }

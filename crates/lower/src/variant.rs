@@ -115,7 +115,7 @@ fn allowed_variants(chain: &ChainSpec, target: &Target) -> Result<Vec<KeySwitch>
 /// Estimated cost of all uses of one key: instructions for each, its hint once.
 fn cost(costs: &Costs, chain: &ChainSpec, variant: KeySwitch, levels: &[usize]) -> f64 {
     use cyclotron_isa::Op;
-    let op = |op: Op| costs.op[op as usize];
+    let op = |op: Op| costs.of(op);
     let top = levels.iter().copied().max().unwrap_or(0) as f64;
     let k = chain.special.len() as f64;
     let alpha = chain.digit_limbs as f64;
@@ -138,5 +138,5 @@ fn cost(costs: &Costs, chain: &ChainSpec, variant: KeySwitch, levels: &[usize]) 
         KeySwitch::Listing1 => 2.0 * top * top,
         KeySwitch::Hybrid => 2.0 * (top / alpha).ceil() * (top + k),
     };
-    levels.iter().map(each).sum::<f64>() + hint * costs.load
+    levels.iter().map(each).sum::<f64>() + hint * costs.of_load()
 }

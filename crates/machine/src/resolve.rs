@@ -65,6 +65,20 @@ impl Machine {
         })
     }
 
+    /// The machine for polynomials of 2^`log_n` coefficients: at that degree, or with its
+    /// longest vectors, of which such a polynomial is several.
+    ///
+    /// # Errors
+    /// As [`Self::resolve`]; for longer polynomials too, words must have room for primes
+    /// that transforms of their degree need.
+    pub fn resolve_for_polynomials(&self, log_n: u32) -> Result<Resolved, MachineError> {
+        let longest = self.n_max.ilog2();
+        if log_n > longest {
+            self.check_primes(log_n)?;
+        }
+        self.resolve(log_n.min(longest))
+    }
+
     fn check_degree(&self, log_n: u32) -> Result<(), MachineError> {
         if !(self.n_min.ilog2()..=self.n_max.ilog2()).contains(&log_n) {
             return Err(MachineError::UnsupportedDegree {
@@ -74,6 +88,10 @@ impl Machine {
                 n_max: self.n_max,
             });
         }
+        self.check_primes(log_n)
+    }
+
+    fn check_primes(&self, log_n: u32) -> Result<(), MachineError> {
         let step = self.moduli.step(log_n);
         // The smallest number above 1 that is 1 modulo the step is step + 1.
         let needs = step.ilog2() + 1;

@@ -1,6 +1,6 @@
 //! What a worker does with the buffers of a piece of work.
 
-use cyclotron_isa::{Op, kernel};
+use cyclotron_isa::{Op, kernel, part};
 use cyclotron_ring::{LimbBuf, NttEntry, NttExit, Ring, Word};
 
 use crate::rewrite::{Slot, StripOp, Work};
@@ -25,8 +25,8 @@ pub(crate) fn compute<W: Word>(
     match work {
         Work::Permute { operation, modulus } => match *sources {
             [a, b] => {
-                let exponent = operation.scalar as u32;
-                ring.aut_eval_of_sum(*modulus, exponent, results[0], a, b);
+                let map = part::automorphism(operation.scalar as u32, ring.log_n());
+                ring.aut_eval_of_sum(*modulus, map, results[0], a, b);
             }
             _ => kernel::apply(ring, *operation, results[0], sources),
         },

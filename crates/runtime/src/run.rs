@@ -151,7 +151,7 @@ impl<'a, W: Word> Run<'a, W> {
     fn ask(&self, input: u32) -> Result<Arc<LimbBuf<W>>, RuntimeError> {
         let decl = self.program.inputs[input as usize];
         let start = Instant::now();
-        let value = fetch(self.provider, decl.source, decl.ty, self.ring);
+        let value = fetch(self.provider, decl, self.ring);
         let nanos = start.elapsed().as_nanos() as u64;
         self.fetch_nanos.fetch_add(nanos, Ordering::Relaxed);
         // A limb that the provider does not keep is ours to use again.

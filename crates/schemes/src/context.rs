@@ -85,6 +85,22 @@ impl Context {
         &self.ring
     }
 
+    /// The ring of the 2^`log_parts` parts that its polynomials are split into, made
+    /// anew, with the same kernels.
+    ///
+    /// # Cost
+    /// As that of [`cyclotron_ring::Ring::of_parts`].
+    ///
+    /// # Errors
+    /// Parts that are too short.
+    pub fn ring_of_parts(&self, log_parts: u32) -> Result<AnyRing, SchemeError> {
+        Ok(AnyRing::of_parts(
+            &self.params,
+            log_parts,
+            self.ring.simd(),
+        )?)
+    }
+
     /// The canonical scale of a level; 1 for BGV.
     ///
     /// # Panics

@@ -27,14 +27,36 @@ impl AnyRing {
     /// # Errors
     /// [`ParameterError::Ring`] if the ring refuses the primes.
     pub fn new(params: &Parameters, simd: Simd) -> Result<Self, ParameterError> {
+        Self::of_parts(params, 0, simd)
+    }
+
+    /// The ring of the 2^`log_parts` parts that polynomials of the parameters are split
+    /// into ([`cyclotron_ring::parts`]).
+    ///
+    /// # Errors
+    /// As [`Self::new`], also if parts would be too short.
+    pub fn of_parts(
+        params: &Parameters,
+        log_parts: u32,
+        simd: Simd,
+    ) -> Result<Self, ParameterError> {
         let ring_error = |error: cyclotron_ring::RingError| ParameterError::Ring(error.to_string());
         let primes = params.extended();
+        let log_n = params.log_n.saturating_sub(log_parts);
         if params.word_bits == 32 {
-            let ring = Ring::new(params.log_n, &primes, simd).map_err(ring_error)?;
+            let ring = Ring::of_parts(log_n, log_parts, &primes, simd).map_err(ring_error)?;
             Ok(AnyRing::W32(Arc::new(ring)))
         } else {
-            let ring = Ring::new(params.log_n, &primes, simd).map_err(ring_error)?;
+            let ring = Ring::of_parts(log_n, log_parts, &primes, simd).map_err(ring_error)?;
             Ok(AnyRing::W64(Arc::new(ring)))
+        }
+    }
+
+    /// The SIMD path of its kernels.
+    pub(crate) fn simd(&self) -> Simd {
+        match self {
+            AnyRing::W32(ring) => ring.simd(),
+            AnyRing::W64(ring) => ring.simd(),
         }
     }
 }

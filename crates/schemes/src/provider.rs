@@ -145,6 +145,7 @@ impl ProgramInputs {
                     limb,
                 ))
             }
+            Source::Twist => Err(missing("twist", 0, 0, 0)),
         }
     }
 }

@@ -79,13 +79,14 @@ fn every_declared_limb_is_given_as_often_as_asked() {
     let fresh = Plaintext::encode_real(&setup.context, &[0.5, 2.0], 2, 2_f64.powi(28)).unwrap();
     for _ in 0..3 {
         for input in &setup.program.inputs {
-            let limb = cyclotron_isa::fetch::<u32>(&inputs, input.source, input.ty, ring).unwrap();
+            let limb = cyclotron_isa::fetch::<u32>(&inputs, *input, ring).unwrap();
             let expected = match input.source {
                 Source::Ciphertext { limb, .. } => setup.ciphertext.polys[1].limb(limb.into()),
                 Source::Plain { limb, .. } => {
                     Some(fresh.limb(&setup.context, limb.into()).unwrap())
                 }
                 Source::Hint { .. } => Some(setup.key.limb(&setup.context, 1, 1, 2).unwrap()),
+                Source::Twist => None,
             };
             assert_eq!(u32::view_limb(&expected.unwrap()), Some(&limb));
         }

@@ -125,7 +125,7 @@ fn check_size(program: &LimbProgram, schedule: &Schedule) -> Result<(), SessionE
 /// The limb program must be over the parameters' ring and primes.
 fn check_fit(params: &Parameters, program: &LimbProgram) -> Result<(), SessionError> {
     let same = params.extended() == program.moduli
-        && params.log_n == program.log_n
+        && params.log_n == program.log_n.saturating_add(program.log_parts)
         && params.word_bits == program.word_bits;
     if same {
         return Ok(());

@@ -154,9 +154,13 @@ impl Evaluator {
     ) -> Result<(Ciphertexts, Simulated), SessionError> {
         same_parameters("the schedule", &self.context, &schedule.params)?;
         let provider = self.provider(&schedule.interface, &schedule.program, inputs, plains)?;
-        match self.context.ring() {
-            AnyRing::W32(ring) => self.simulate_on(ring, schedule, &provider, progress),
-            AnyRing::W64(ring) => self.simulate_on(ring, schedule, &provider, progress),
+        let ring = match schedule.program.log_parts {
+            0 => self.context.ring().clone(),
+            log_parts => self.context.ring_of_parts(log_parts)?,
+        };
+        match ring {
+            AnyRing::W32(ring) => self.simulate_on(&ring, schedule, &provider, progress),
+            AnyRing::W64(ring) => self.simulate_on(&ring, schedule, &provider, progress),
         }
     }
 

@@ -156,12 +156,13 @@ impl Interface {
             let poly = polys[declared.output as usize]
                 .entry(declared.poly)
                 .or_default();
-            poly.insert(declared.limb, Arc::new(limb));
+            let parts = poly.entry(declared.limb).or_default();
+            parts.insert(declared.part, limb);
         }
         let ciphertext = |(output, polys): (&OutputUse, Polys<W>)| {
             let polys = polys
                 .into_values()
-                .map(|limbs| W::wrap(limbs.into_values().collect()));
+                .map(|limbs| W::wrap(limbs.into_values().map(whole).collect()));
             let made = make(context, polys.collect(), output.scale, output.factor)?;
             Ok((output.name.clone(), made))
         };
@@ -178,8 +179,19 @@ pub(crate) enum Origin {
     Schedule,
 }
 
-/// Limbs by polynomial and position.
-type Polys<W> = BTreeMap<u8, BTreeMap<u16, Arc<LimbBuf<W>>>>;
+/// Parts of limbs, by polynomial, position and part.
+type Polys<W> = BTreeMap<u8, BTreeMap<u16, BTreeMap<u16, LimbBuf<W>>>>;
+
+/// A limb from its parts.
+fn whole<W: ClientWord>(mut parts: BTreeMap<u16, LimbBuf<W>>) -> Arc<LimbBuf<W>> {
+    Arc::new(match parts.len() {
+        1 => parts.pop_first().map(|(_, limb)| limb).unwrap_or_default(),
+        _ => parts
+            .values()
+            .flat_map(|limb| limb.iter().copied())
+            .collect(),
+    })
+}
 
 /// A plaintext operand as the program encodes it.
 fn operand(

@@ -30,11 +30,13 @@ impl EncodedOperands {
         interface: &Interface,
         operands: &[PlainOperand],
     ) -> Result<Self, SessionError> {
-        let limb_bytes = program.n() as u64 * u64::from(program.word_bits / 8);
+        let words = (program.n() as u64) << program.log_parts;
+        let limb_bytes = words * u64::from(program.word_bits / 8);
         let mut by_operand: Vec<Vec<u16>> = vec![Vec::new(); operands.len()];
         let mut left = KEPT_BYTES / limb_bytes;
         for input in &program.inputs {
             if let Source::Plain { operand, limb } = input.source
+                && input.part == 0
                 && interface.is_constant(operand as usize)
                 && left > 0
             {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use cyclotron_checker::{CheckReport, check};
 use cyclotron_compiler::{Compiled, LowerBound, Options, Phase, compile, lower_bound};
 use cyclotron_isa::{FlatProgram, LimbProgram, Schedule, Traffic, encode_streams};
+use cyclotron_lower::split;
 use cyclotron_machine::{Machine, Resolved};
 use cyclotron_schemes::Parameters;
 use cyclotron_simulator::{Counts, Energy, Violation, count, energy, perfetto_trace};
@@ -24,7 +25,7 @@ pub struct MachineSchedule {
     pub(crate) interface: Interface,
     pub(crate) machine: Machine,
     pub(crate) resolved: Resolved,
-    /// Legalized.
+    /// On vectors of the machine's length, legalized.
     pub(crate) program: LimbProgram,
     pub(crate) flat: FlatProgram,
     pub(crate) schedule: Schedule,
@@ -68,7 +69,8 @@ pub struct Simulated {
 }
 
 impl MachineSchedule {
-    /// Compiles a plan for a machine. `progress` is called with the phase and the
+    /// Compiles a plan for a machine; polynomials longer than the machine's vectors are
+    /// several vectors. `progress` is called with the phase and the
     /// fraction of it that is done.
     ///
     /// # Errors
@@ -79,14 +81,15 @@ impl MachineSchedule {
         options: &Options,
         progress: &mut dyn FnMut(Phase, f64),
     ) -> Result<Self, SessionError> {
-        let resolved = machine.resolve(plan.program().log_n)?;
+        let resolved = machine.resolve_for_polynomials(plan.program().log_n)?;
+        let parts = split(plan.program(), resolved.log_n)?;
         let Compiled {
             program,
             flat,
             schedule,
             bound,
             ..
-        } = compile(plan.program(), &resolved, options, progress)?;
+        } = compile(&parts, &resolved, options, progress)?;
         Ok(MachineSchedule {
             params: Arc::clone(plan.params()),
             interface: plan.interface().clone(),
@@ -105,7 +108,7 @@ impl MachineSchedule {
         &self.machine
     }
 
-    /// The legalized limb program.
+    /// The limb program on the machine's vectors, legalized.
     #[must_use]
     pub fn program(&self) -> &LimbProgram {
         &self.program

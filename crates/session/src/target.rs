@@ -92,10 +92,11 @@ fn machine_target(graph: &Graph, machine: &Machine) -> Result<Target, SessionErr
                 .to_owned(),
         });
     }
-    let resolved = machine.resolve(graph.log_n)?;
+    let resolved = machine.resolve_for_polynomials(graph.log_n)?;
     let step = machine.moduli.step(graph.log_n);
     let bits = machine.moduli.bits_max;
     let mut target = Target::machine(&resolved, bits, step, variants);
+    target.costs.log_parts = graph.log_n - resolved.log_n;
     // Digits kept for several rotations take fast memory: only where the machine asks for it.
     target.hoisting = machine
         .compiler

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use cyclotron_isa::Source;
 use cyclotron_session::{
     Client, CompileOptions, Context, Evaluator, Graph, HeOp, Machine, MachineSchedule,
     PlainOperand, Plan, ProgramScheme, Span, StoredCiphertext, Values, Wish, choose_parameters,
@@ -11,8 +12,8 @@ use cyclotron_session::{
 const LOG_N: u32 = 10;
 
 /// `y = rotate(x * x, 3) * w + v`.
-fn graph(scheme: ProgramScheme) -> Arc<Graph> {
-    let mut graph = Graph::new("test", scheme, LOG_N);
+fn graph(scheme: ProgramScheme, log_n: u32) -> Arc<Graph> {
+    let mut graph = Graph::new("test", scheme, log_n);
     graph.inputs.push("x".to_owned());
     graph.outputs.push("y".to_owned());
     for (name, values) in [("w", Some(vec![3.0, 0.0, 0.0, -2.0])), ("v", None)] {
@@ -54,8 +55,11 @@ struct Setting {
 }
 
 fn setting(scheme: ProgramScheme) -> Setting {
-    let machine = Machine::shipped("f1").unwrap();
-    let graph = graph(scheme);
+    setting_on(scheme, LOG_N, &Machine::shipped("f1").unwrap())
+}
+
+fn setting_on(scheme: ProgramScheme, log_n: u32, machine: &Machine) -> Setting {
+    let graph = graph(scheme, log_n);
     let wish = Wish {
         precision_bits: 5.0,
         security: 128,
@@ -63,10 +67,10 @@ fn setting(scheme: ProgramScheme) -> Setting {
         scale_bits: None,
         allow_insecure: Some("a test on a small ring".to_owned()),
     };
-    let params = Arc::new(choose_parameters(&graph, &wish, Some(&machine), None, None).unwrap());
-    let plan = Plan::lower(&graph, &params, Some(&machine), None, 5.0).unwrap();
+    let params = Arc::new(choose_parameters(&graph, &wish, Some(machine), None, None).unwrap());
+    let plan = Plan::lower(&graph, &params, Some(machine), None, 5.0).unwrap();
     let options = CompileOptions::default();
-    let schedule = MachineSchedule::compile(&plan, &machine, &options, &mut |_, _| {}).unwrap();
+    let schedule = MachineSchedule::compile(&plan, machine, &options, &mut |_, _| {}).unwrap();
     let context = Arc::new(Context::new(params).unwrap());
     let client = Client::generate(Arc::clone(&context), Some([4; 32])).unwrap();
     let keys = client.evaluation_keys(&plan).unwrap();
@@ -129,6 +133,45 @@ fn machine_and_cpu_give_the_same_limbs() {
             Values::Integers(y) => y[0] as f64,
         };
         assert!((first - (16.0 * 3.0 + 10.0)).abs() < 1.0, "{first}");
+    }
+}
+
+/// F1 whose longest vectors have 2^10 words, with memories in proportion.
+fn short_vectors() -> Machine {
+    let edits: [(&str, i64); 3] = [
+        ("machine.n_max", 1024),
+        ("cluster.regfile.kib", 32),
+        ("scratchpad.kib_per_bank", 256),
+    ];
+    let edits = edits.map(|(key, value)| (key, value.into()));
+    Machine::shipped("f1").unwrap().with(edits).unwrap()
+}
+
+#[test]
+fn polynomials_of_several_vectors_give_the_same_limbs() {
+    let machine = short_vectors();
+    let bgv = ProgramScheme::Bgv {
+        plaintext_modulus: 65537,
+    };
+    for (scheme, log_n) in [(ProgramScheme::Ckks, 11), (bgv, 11), (bgv, 12), (bgv, 13)] {
+        let setting = setting_on(scheme, log_n, &machine);
+        let program = setting.schedule.program();
+        assert_eq!((program.log_n, program.log_parts), (10, log_n - 10));
+        let report = setting.schedule.check().unwrap();
+        let expected = (setting.expected.clone(), 0);
+        assert_eq!(simulated(&setting, &setting.schedule), expected);
+        let facts = setting.schedule.report().unwrap();
+        assert_eq!(facts.cycles, report.cycles);
+        assert!(facts.bound.cycles <= facts.cycles);
+        // Twists are loaded like everything else.
+        let loaded = facts.counts.traffic.hints_compulsory + facts.counts.traffic.inputs_compulsory;
+        assert_eq!(loaded, 4096 * program.inputs.len() as u64);
+        let twists = program.inputs.iter().filter(|i| i.source == Source::Twist);
+        assert!(twists.count() >= 1 << program.log_parts);
+        let text = setting.schedule.to_text(&BTreeMap::new());
+        let (loaded, _) = MachineSchedule::from_text(&text).unwrap();
+        loaded.check().unwrap();
+        assert_eq!(simulated(&setting, &loaded), expected);
     }
 }
 

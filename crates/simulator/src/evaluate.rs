@@ -135,7 +135,7 @@ impl<W: Word> Evaluator<'_, W> {
         wanted.dedup();
         let get = |&(_, input): &(NodeId, u32)| {
             let declared = self.program.inputs[input as usize];
-            fetch(self.inputs, declared.source, declared.ty, self.ring)
+            fetch(self.inputs, declared, self.ring)
         };
         let limbs: Result<Vec<_>, _> = match &self.pool {
             Some(pool) => pool.install(|| wanted.par_iter().map(get).collect()),

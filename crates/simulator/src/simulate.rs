@@ -72,7 +72,12 @@ pub fn simulate<W: Word>(
     inputs: &dyn InputProvider<W>,
     options: Options<'_>,
 ) -> Result<Simulation<W>, SimError> {
-    check_ring(program.log_n, program.word_bits, &program.moduli, ring)?;
+    check_ring(
+        [program.log_n, program.log_parts],
+        program.word_bits,
+        &program.moduli,
+        ring,
+    )?;
     check_machine(program, schedule, machine)?;
     let Trace {
         mut graph,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use cyclotron_isa::kernel::Operation;
 use cyclotron_isa::{
-    Component, DramContent, FlatProgram, Link, Op, OpShape, Schedule, Stream, StreamOp,
+    Component, DramContent, FlatProgram, Link, Op, OpShape, Schedule, Stream, StreamOp, part,
 };
 use cyclotron_machine::{Resolved, Xbar, XbarKind};
 
@@ -480,7 +480,7 @@ impl<'a> Tracer<'a> {
                 count: moduli.len() as u64,
             })?;
         if op.shape() == OpShape::Automorphism
-            && (imm.is_multiple_of(2) || imm >> self.program.log_n > 1)
+            && !part::is_automorphism(imm, self.program.log_n, self.program.log_parts)
         {
             return Err(EntryFault::BadExponent(imm));
         }

@@ -43,7 +43,7 @@ pub(crate) fn parse_lines<'a>(
 struct Parser {
     program: LimbProgram,
     constants: HashMap<u64, u32>,
-    seen: [bool; 3],
+    seen: [bool; 4],
     in_procedure: bool,
     places: Places,
 }
@@ -102,6 +102,10 @@ impl Parser {
                 self.once(1, word, line)?;
                 self.program.log_n = line.number_of("a number")?;
             }
+            "log_parts" => {
+                self.once(3, word, line)?;
+                self.program.log_parts = line.number_of("a number")?;
+            }
             "word_bits" => {
                 self.once(2, word, line)?;
                 self.program.word_bits = line.number_of("a number")?;
@@ -123,7 +127,8 @@ impl Parser {
                 line.index("$", "input", self.program.inputs.len())?;
                 let ty = limb_type(line)?;
                 let source = source(line)?;
-                self.program.inputs.push(InputDecl { source, ty });
+                let part = part(line)?;
+                self.program.inputs.push(InputDecl { source, ty, part });
                 self.places.inputs.push(line.number());
             }
             "procedure" => {
@@ -197,11 +202,13 @@ impl Parser {
         let output = line.number_of("an output")?;
         let poly = line.field("poly")?;
         let limb = line.field("limb")?;
+        let part = part(line)?;
         let value = line.prefixed("$", "a value")?;
         self.program.outputs.push(OutputDecl {
             output,
             poly,
             limb,
+            part,
             value,
         });
         self.places.outputs.push(line.number());
@@ -360,8 +367,17 @@ fn source(line: &mut Line<'_>) -> Result<Source, IsaError> {
             poly: line.field("poly")?,
             limb: line.field("limb")?,
         }),
+        "twist" => Ok(Source::Twist),
         other => line.fail(format!(
-            "expected `ciphertext`, `plain` or `hint`, found `{other}`"
+            "expected `ciphertext`, `plain`, `hint` or `twist`, found `{other}`"
         )),
+    }
+}
+
+/// A part other than the first.
+fn part(line: &mut Line<'_>) -> Result<u16, IsaError> {
+    match line.peek() {
+        Some("part") => line.field("part"),
+        _ => Ok(0),
     }
 }

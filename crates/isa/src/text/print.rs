@@ -23,6 +23,9 @@ pub fn print(program: &LimbProgram) -> String {
 fn write_program(f: &mut String, program: &LimbProgram) -> std::fmt::Result {
     writeln!(f, "limb_program {}", quote(&program.name))?;
     writeln!(f, "log_n {}", program.log_n)?;
+    if program.log_parts > 0 {
+        writeln!(f, "log_parts {}", program.log_parts)?;
+    }
     writeln!(f, "word_bits {}", program.word_bits)?;
     for (i, q) in program.moduli.iter().enumerate() {
         writeln!(f, "modulus m{i} {q}")?;
@@ -48,6 +51,8 @@ fn write_program(f: &mut String, program: &LimbProgram) -> std::fmt::Result {
     for (i, input) in program.inputs.iter().enumerate() {
         write!(f, "input ${i} {} ", input.ty)?;
         write_source(f, input.source)?;
+        write_part(f, input.part)?;
+        f.push('\n');
     }
     for (i, procedure) in program.procedures.iter().enumerate() {
         writeln!(f, "procedure {i} {}", quote(&procedure.name))?;
@@ -61,7 +66,9 @@ fn write_program(f: &mut String, program: &LimbProgram) -> std::fmt::Result {
     }
     for out in &program.outputs {
         let (output, poly, limb, value) = (out.output, out.poly, out.limb, out.value);
-        writeln!(f, "output {output} poly {poly} limb {limb} ${value}")?;
+        write!(f, "output {output} poly {poly} limb {limb}")?;
+        write_part(f, out.part)?;
+        writeln!(f, " ${value}")?;
     }
     Ok(())
 }
@@ -69,15 +76,24 @@ fn write_program(f: &mut String, program: &LimbProgram) -> std::fmt::Result {
 fn write_source(f: &mut String, source: Source) -> std::fmt::Result {
     match source {
         Source::Ciphertext { input, poly, limb } => {
-            writeln!(f, "ciphertext {input} poly {poly} limb {limb}")
+            write!(f, "ciphertext {input} poly {poly} limb {limb}")
         }
-        Source::Plain { operand, limb } => writeln!(f, "plain {operand} limb {limb}"),
+        Source::Plain { operand, limb } => write!(f, "plain {operand} limb {limb}"),
         Source::Hint {
             key,
             digit,
             poly,
             limb,
-        } => writeln!(f, "hint {key} digit {digit} poly {poly} limb {limb}"),
+        } => write!(f, "hint {key} digit {digit} poly {poly} limb {limb}"),
+        Source::Twist => write!(f, "twist"),
+    }
+}
+
+/// The first part, which whole limbs are, has no word.
+fn write_part(f: &mut String, part: u16) -> std::fmt::Result {
+    match part {
+        0 => Ok(()),
+        part => write!(f, " part {part}"),
     }
 }
 

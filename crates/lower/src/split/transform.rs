@@ -1,0 +1,75 @@
+//! Transforms of polynomials of several parts.
+
+use cyclotron_isa::{LimbType, Op};
+use cyclotron_ring::{Modulus, parts};
+
+use super::writer::Writer;
+
+impl Writer<'_> {
+    /// The values of a polynomial in coefficient domain, part by part.
+    pub(super) fn forward(&mut self, modulus: u16, source: u32) -> Vec<u32> {
+        let (coeff, eval) = (LimbType::coeff(modulus), LimbType::eval(modulus));
+        let foreign = self.modulus_of(source) != modulus;
+        let mut values = self.parts(source).to_vec();
+        for depth in 0..self.split.log_parts {
+            for (block, low, high) in pairs(depth, values.len()) {
+                let r = self.split.primes[&modulus].factor(depth, block);
+                let product = self.times(coeff, values[high], r);
+                let mut other = values[low];
+                if foreign && depth == 0 {
+                    other = self.times(coeff, other, 1);
+                }
+                values[low] = self.push(Op::Add, coeff, [other, product, 0], 0);
+                values[high] = self.push(Op::Sub, coeff, [other, product, 0], 0);
+            }
+        }
+        for (part, value) in values.iter_mut().enumerate() {
+            let twist = self.twist(modulus, part);
+            let twisted = self.push(Op::Mul, coeff, [*value, twist, 0], 0);
+            *value = self.push(Op::Ntt, eval, [twisted, 0, 0], 0);
+        }
+        values
+    }
+
+    /// The coefficients of a polynomial in evaluation domain, part by part: the steps of
+    /// [`Self::forward`] undone, `lo = (u + v) / 2` and `hi = (u - v) / 2r` from `u` and
+    /// `v`, with all halves at the last step.
+    pub(super) fn inverse(&mut self, modulus: u16, source: u32) -> Vec<u32> {
+        let coeff = LimbType::coeff(modulus);
+        let arithmetic = Modulus::new(self.split.program.moduli[usize::from(modulus)]);
+        let log_parts = self.split.log_parts;
+        let mut values = self.parts(source).to_vec();
+        for (part, value) in values.iter_mut().enumerate() {
+            let twisted = self.push(Op::Intt, coeff, [*value, 0, 0], 0);
+            let twist = self.twist(modulus, parts::inverse(part, log_parts));
+            *value = self.push(Op::Mul, coeff, [twisted, twist, 0], 0);
+        }
+        for depth in (0..log_parts).rev() {
+            for (block, low, high) in pairs(depth, values.len()) {
+                let (u, v) = (values[low], values[high]);
+                let sum = self.push(Op::Add, coeff, [u, v, 0], 0);
+                let difference = self.push(Op::Sub, coeff, [u, v, 0], 0);
+                let r = self.split.primes[&modulus].factor(depth, block);
+                if depth == 0 {
+                    let count = 1 << log_parts;
+                    values[low] = self.times(coeff, sum, arithmetic.inv(count));
+                    let inverse = arithmetic.inv(arithmetic.mul(r, count));
+                    values[high] = self.times(coeff, difference, inverse);
+                } else {
+                    values[low] = sum;
+                    values[high] = self.times(coeff, difference, arithmetic.inv(r));
+                }
+            }
+        }
+        values
+    }
+}
+
+/// The parts that are joined at a step: number of the block, lower and upper half of it.
+fn pairs(depth: u32, count: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+    let half = count >> (depth + 1);
+    (0..1 << depth).flat_map(move |block| {
+        let low = 2 * half * block;
+        (low..low + half).map(move |low| (block, low, low + half))
+    })
+}

@@ -1,0 +1,209 @@
+//! One procedure on parts.
+
+use std::collections::HashMap;
+
+use cyclotron_isa::part::immediate;
+use cyclotron_isa::{Inst, InstView, LimbType, Op, Procedure};
+use cyclotron_ring::parts;
+
+use super::{Split, TwistId};
+
+/// The program's constants, and where those lie that splitting added.
+pub(super) struct Constants {
+    values: Vec<u64>,
+    interned: HashMap<u64, u32>,
+}
+
+impl Constants {
+    pub(super) fn new(values: Vec<u64>) -> Self {
+        Self {
+            values,
+            interned: HashMap::new(),
+        }
+    }
+
+    fn intern(&mut self, value: u64) -> u32 {
+        *self.interned.entry(value).or_insert_with(|| {
+            self.values.push(value);
+            self.values.len() as u32 - 1
+        })
+    }
+
+    pub(super) fn into_values(self) -> Vec<u64> {
+        self.values
+    }
+}
+
+/// Rewrites one procedure.
+pub(super) struct Writer<'a> {
+    pub(super) split: &'a Split<'a>,
+    constants: &'a mut Constants,
+    old: &'a Procedure,
+    new: Procedure,
+    /// The new values of every old one, as many as there are parts.
+    renamed: Vec<u32>,
+    /// The twists that are parameters, and their values.
+    twists: Vec<TwistId>,
+    first_twist: u32,
+}
+
+impl<'a> Writer<'a> {
+    /// With the parameters: all parts of each old one, then the twists.
+    pub(super) fn new(
+        split: &'a Split<'a>,
+        constants: &'a mut Constants,
+        old: &'a Procedure,
+    ) -> Self {
+        let parts = split.count() as u32;
+        let first_twist = old.params * parts;
+        let transforms = old.insts.iter();
+        let transforms = transforms.filter(|inst| matches!(inst.op, Op::Ntt | Op::Intt));
+        let mut primes: Vec<u16> = transforms.map(|inst| inst.modulus).collect();
+        primes.sort_unstable();
+        primes.dedup();
+        let twist = |&m: &u16| (0..parts as u16).map(move |part| (m, part));
+        let twists: Vec<TwistId> = primes.iter().flat_map(twist).collect();
+        let of_params = old.types[..old.params as usize].iter();
+        let mut types: Vec<LimbType> = of_params
+            .flat_map(|&ty| std::iter::repeat_n(ty, split.count()))
+            .collect();
+        types.extend(twists.iter().map(|&(m, _)| LimbType::coeff(m)));
+        Self {
+            split,
+            constants,
+            old,
+            new: Procedure {
+                name: old.name.clone(),
+                params: types.len() as u32,
+                types,
+                ..Procedure::default()
+            },
+            renamed: (0..first_twist).collect(),
+            twists,
+            first_twist,
+        }
+    }
+
+    /// The new procedure, and the twists that it takes behind its other parameters.
+    pub(super) fn write(mut self) -> (Procedure, Vec<TwistId>) {
+        let old = self.old;
+        for inst in &old.insts {
+            self.inst(inst);
+        }
+        for &result in &old.results {
+            let parts = self.parts(result).to_vec();
+            self.new.results.extend(parts);
+        }
+        (self.new, self.twists)
+    }
+
+    /// The parts of an old value.
+    pub(super) fn parts(&self, old: u32) -> &[u32] {
+        let count = self.split.count();
+        &self.renamed[old as usize * count..][..count]
+    }
+
+    /// The value of a twist.
+    pub(super) fn twist(&self, modulus: u16, part: usize) -> u32 {
+        let at = self.twists.binary_search(&(modulus, part as u16));
+        self.first_twist + at.expect("it is a parameter") as u32
+    }
+
+    fn inst(&mut self, inst: &Inst) {
+        let ty = self.old.types[inst.dst as usize];
+        let mut fields = [0; 3];
+        match self.old.view(inst, &mut fields) {
+            InstView::Fields(sources) => {
+                let values = match inst.op {
+                    Op::Ntt => self.forward(inst.modulus, sources[0]),
+                    Op::Intt => self.inverse(inst.modulus, sources[0]),
+                    Op::AutEval => self.automorphism(ty, inst),
+                    _ => self.each_part(ty, inst, sources),
+                };
+                self.renamed.extend(values);
+            }
+            InstView::Pairs(pairs) => self.dot(ty, pairs),
+            InstView::Matrix { srcs, dst_moduli } => self.convert(inst, srcs, dst_moduli),
+        }
+    }
+
+    /// The same instruction on each part.
+    fn each_part(&mut self, ty: LimbType, inst: &Inst, sources: &[u32]) -> Vec<u32> {
+        let count = self.split.count();
+        let one = |part: usize| {
+            let mut renamed = [0; 3];
+            for (new, &source) in renamed.iter_mut().zip(sources) {
+                *new = self.parts(source)[part];
+            }
+            self.push(inst.op, ty, renamed, inst.imm)
+        };
+        (0..count).map(one).collect()
+    }
+
+    fn automorphism(&mut self, ty: LimbType, inst: &Inst) -> Vec<u32> {
+        let (log_n, log_parts) = (self.split.log_n, self.split.log_parts);
+        let count = self.split.count();
+        let one = |part: usize| {
+            let (source, map) = parts::automorphism(inst.imm, part, log_n, log_parts);
+            let source = self.parts(inst.a)[source];
+            self.push(Op::AutEval, ty, [source, 0, 0], immediate(map, log_n))
+        };
+        (0..count).map(one).collect()
+    }
+
+    fn dot(&mut self, ty: LimbType, pairs: &[u32]) {
+        for part in 0..self.split.count() {
+            let at = self.new.operands.len() as u32;
+            let renamed: Vec<u32> = pairs.iter().map(|&v| self.parts(v)[part]).collect();
+            self.new.operands.extend(renamed);
+            let value = self.push(Op::Dot, ty, [at, pairs.len() as u32 / 2, 0], 0);
+            self.renamed.push(value);
+        }
+    }
+
+    fn convert(&mut self, inst: &Inst, srcs: &[u32], dst_moduli: &[u32]) {
+        let (count, columns) = (self.split.count(), dst_moduli.len());
+        let mut firsts = Vec::with_capacity(count);
+        for part in 0..count {
+            let at = self.new.operands.len() as u32;
+            let renamed: Vec<u32> = srcs.iter().map(|&v| self.parts(v)[part]).collect();
+            self.new.operands.extend(renamed);
+            self.new.operands.extend(dst_moduli);
+            let fields = [at, srcs.len() as u32, columns as u32];
+            let ty = self.old.types[inst.dst as usize];
+            firsts.push(self.push(Op::BConv, ty, fields, inst.imm));
+            let rest = &self.old.types[inst.dst as usize..][1..columns];
+            self.new.types.extend(rest);
+        }
+        for column in 0..columns as u32 {
+            self.renamed
+                .extend(firsts.iter().map(|first| first + column));
+        }
+    }
+
+    /// `source` times a constant below the prime.
+    pub(super) fn times(&mut self, ty: LimbType, source: u32, constant: u64) -> u32 {
+        let imm = self.constants.intern(constant);
+        self.push(Op::MulC, ty, [source, 0, 0], imm)
+    }
+
+    pub(super) fn push(&mut self, op: Op, ty: LimbType, [a, b, c]: [u32; 3], imm: u32) -> u32 {
+        let dst = self.new.types.len() as u32;
+        self.new.types.push(ty);
+        self.new.insts.push(Inst {
+            op,
+            modulus: ty.modulus,
+            dst,
+            a,
+            b,
+            c,
+            imm,
+        });
+        dst
+    }
+
+    /// The modulus of an old value.
+    pub(super) fn modulus_of(&self, old: u32) -> u16 {
+        self.old.types[old as usize].modulus
+    }
+}
