@@ -16,6 +16,7 @@ use cyclotron_ring::{Kernel, LimbBuf, Modulus, Ring, Simd, run_wide};
 use rayon::prelude::*;
 
 use super::double_double::DoubleDouble;
+use super::plaintext_residues::Residues;
 use crate::error::SchemeError;
 use crate::limbs::ClientWord;
 
@@ -159,16 +160,14 @@ impl<W: ClientWord> CentredValues<W> {
     pub(crate) fn modulo(&self, t: u64) -> Vec<u64> {
         let modulus = Modulus::new(t);
         let (places, product) = places(&self.moduli, &modulus);
-        let mut values = vec![0; self.signs.len()];
-        for (at, value) in values.iter_mut().enumerate() {
-            let terms = self.digits.iter().zip(&places);
-            let sum = terms.fold(0, |sum, (digit, &place)| {
-                modulus.add(sum, modulus.mul(digit[at].to_u64(), place))
-            });
-            let negative = 0u64.wrapping_sub(self.signs[at].to_u64());
-            *value = modulus.sub(sum, product & negative);
-        }
-        values
+        let residues = Residues {
+            digits: &self.digits,
+            places: &places,
+            signs: &self.signs,
+            product,
+            modulus,
+        };
+        residues.compute(self.simd)
     }
 }
 

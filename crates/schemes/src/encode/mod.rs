@@ -6,6 +6,7 @@ mod cyclic_dft;
 mod double_double;
 mod operand;
 mod plaintext;
+mod plaintext_residues;
 mod rounding;
 mod slot_codec;
 mod wide_coefficients;

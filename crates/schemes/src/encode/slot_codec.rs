@@ -101,11 +101,7 @@ impl SlotCodec {
             });
         }
         let modulus = Modulus::new(self.t);
-        let residues: Vec<u64> = values
-            .iter()
-            .map(|&v| modulus.mul(modulus.from_signed(v), factor))
-            .collect();
-        let dense = self.interpolate(&residues, &modulus);
+        let dense = self.interpolate(values, factor, &modulus);
         let mut coefficients = vec![0; self.n];
         let stride = self.n / self.slots;
         for (c, &r) in coefficients.iter_mut().step_by(stride).zip(&dense) {
@@ -118,44 +114,49 @@ impl SlotCodec {
     /// `[0, t)`, multiplied by `factor`. Coefficients outside the subring are ignored.
     #[must_use]
     pub fn slots_of(&self, coefficients: &[u64], factor: u64) -> Vec<u64> {
-        let modulus = Modulus::new(self.t);
         let stride = self.n / self.slots;
         let dense: Vec<u64> = coefficients.iter().step_by(stride).copied().collect();
-        let values: Vec<u64> = match &self.transform {
-            Transform::Ntt { ring, index } => {
-                let mut evaluated = dense;
-                ring.ntt_in_place(0, &mut evaluated);
-                index.iter().map(|&i| evaluated[i as usize]).collect()
-            }
-            Transform::Direct { modulus, roots } => roots
-                .iter()
-                .map(|&root| {
-                    dense
-                        .iter()
-                        .rev()
-                        .fold(0, |sum, &c| modulus.add(modulus.mul(sum, root), c))
-                })
-                .collect(),
-        };
-        values.into_iter().map(|v| modulus.mul(v, factor)).collect()
-    }
-
-    /// Coefficients in `[0, t)` of the polynomial in `x^(N/m)`.
-    fn interpolate(&self, residues: &[u64], modulus: &Modulus) -> Vec<u64> {
         match &self.transform {
             Transform::Ntt { ring, index } => {
-                let mut values = vec![0; self.slots];
-                for (&i, &r) in index.iter().zip(residues) {
-                    values[i as usize] = r;
+                let (mut evaluated, mut scaled) = (dense, vec![0; self.slots]);
+                ring.ntt_in_place(0, &mut evaluated);
+                ring.mul_c(0, &mut scaled, &evaluated, factor);
+                index.iter().map(|&i| scaled[i as usize]).collect()
+            }
+            Transform::Direct { modulus, roots } => {
+                let value = |&root: &u64| {
+                    let terms = dense.iter().rev();
+                    let sum = terms.fold(0, |sum, &c| modulus.add(modulus.mul(sum, root), c));
+                    modulus.mul(sum, factor)
+                };
+                roots.iter().map(value).collect()
+            }
+        }
+    }
+
+    /// Coefficients in `[0, t)` of the polynomial in `x^(N/m)` with these slots,
+    /// times `factor`.
+    fn interpolate(&self, values: &[i64], factor: u64, modulus: &Modulus) -> Vec<u64> {
+        match &self.transform {
+            Transform::Ntt { ring, index } => {
+                let mut padded = values.to_vec();
+                padded.resize(self.slots, 0);
+                let (mut reduced, mut scaled) = (vec![0; self.slots], vec![0; self.slots]);
+                ring.reduce_signed(0, &mut reduced, &padded);
+                ring.mul_c(0, &mut scaled, &reduced, factor);
+                let mut evaluated = reduced;
+                for (&i, &r) in index.iter().zip(&scaled) {
+                    evaluated[i as usize] = r;
                 }
-                ring.intt_in_place(0, &mut values);
-                values
+                ring.intt_in_place(0, &mut evaluated);
+                evaluated
             }
             // The roots are those of y^m + 1, so the inverse of the evaluation
             // matrix is its transpose with inverted roots, divided by m.
             Transform::Direct { roots, .. } => {
                 let m = self.slots as u64;
-                let scale = modulus.inv(m % self.t);
+                let scale = modulus.mul(modulus.inv(m % self.t), factor);
+                let residues: Vec<u64> = values.iter().map(|&v| modulus.from_signed(v)).collect();
                 (0..m)
                     .map(|k| {
                         let sum = residues.iter().zip(roots).fold(0, |sum, (&r, &root)| {
