@@ -19,23 +19,19 @@ use crate::placement::place_in_order;
 use crate::stats::PlacementStats;
 
 /// Instructions that may be placed by the clock, by effort, all trials together.
-const BUDGET: [u64; 3] = [0, 1 << 18, 1 << 21];
-/// Most trials, whatever the program's size.
-const MOST_TRIALS: u64 = 24;
+const BUDGET: [u64; 3] = [0, 1 << 19, 1 << 23];
+/// Most trials, whatever the program's size, by effort.
+const MOST_TRIALS: [u64; 3] = [0, 64, 1024];
 /// Trials in a row without a better schedule, by effort, after which no more are made.
-const PATIENCE: [u64; 3] = [0, 4, 12];
+const PATIENCE: [u32; 3] = [0, 24, 400];
 /// Programs of at most so many instructions are also placed in the plan's order.
 const SMALL: u64 = 1 << 12;
-/// Part of the scratchpad, in eighths, that loads leave to results: at first, and
-/// once a trial got stuck.
-const RESERVE: u64 = 1;
-const MOST_RESERVE: u64 = 4;
 
 /// Places a movement plan of a legalized program on a machine.
 ///
-/// Effort 0 takes the plan's order; 1 tries up to 2^18 instructions in all by
-/// the clock, 2 up to 2^21. The trials after the first few are drawn with
-/// `seed`; the same options always give the same schedule. `progress` is called
+/// Effort 0 takes the plan's order; 1 tries up to 2^19 instructions in all by
+/// the clock, 2 up to 2^23. The trials after the first few are drawn with
+/// `seed`, or vary the best so far; the same options always give the same schedule. `progress` is called
 /// now and then with the fraction done, in `[0, 1]`.
 ///
 /// # Errors
@@ -52,7 +48,7 @@ pub fn place(
 ) -> Result<(Schedule, PlacementStats), CompileError> {
     let effort = usize::from(options.effort).min(BUDGET.len() - 1);
     let size = (flat.len() as u64).max(1);
-    let trials = (BUDGET[effort] / size).min(MOST_TRIALS);
+    let trials = (BUDGET[effort] / size).min(MOST_TRIALS[effort]);
     let share = 1.0 / (trials + 1) as f64;
     let mut in_order = || place_in_order(flat, plan, machine, &mut |part| progress(part * share));
     let mut best = if trials == 0 || size <= SMALL {
@@ -60,27 +56,18 @@ pub fn place(
     } else {
         None
     };
-    let (mut next, mut failures, mut reserve) = (0, 0, RESERVE);
+    let (mut chosen, mut failures) = (None, 0);
     for trial in 0..trials {
-        let policy = Policy {
-            reserve,
-            ..Policy::of_trial(next, options.seed)
-        };
+        let policy = Policy::of_trial(trial, options.seed, chosen.as_ref());
         let done = (trial + 1) as f64;
         let mut report = |part: f64| progress((done + part) * share);
-        let found = dispatch(flat, plan, machine, policy, &mut report)?;
-        if found.is_none() && reserve < MOST_RESERVE {
-            reserve = MOST_RESERVE;
-            continue;
-        }
-        next += 1;
+        let limit = best.as_ref().map_or(u64::MAX, |best| best.0.cycles);
+        let found = dispatch(flat, plan, machine, (policy, limit), &mut report)?;
         failures += 1;
         if let Some(found) = found
-            && best
-                .as_ref()
-                .is_none_or(|best| found.0.cycles < best.0.cycles)
+            && found.0.cycles < limit
         {
-            best = Some(found);
+            (best, chosen) = (Some(found), Some(policy));
             failures = 0;
         }
         if failures >= PATIENCE[effort] {

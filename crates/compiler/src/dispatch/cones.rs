@@ -10,13 +10,13 @@
 //! dataflow, so that none waits for another, and there must be enough of them for all
 //! clusters.
 
-use std::collections::HashMap;
-
 use cyclotron_isa::{FlatProgram, NONE};
 use cyclotron_machine::{OpTiming, Resolved};
 
+use super::inner::Place;
 use super::policy::Policy;
 use super::tasks::{STORE, Tasks};
+use crate::placement::placer::result_delay;
 
 /// The cones of a program.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub(super) struct Cones {
     start: Vec<u32>,
     members: Vec<u32>,
     /// Cycles of work by cone and kind of unit.
-    work: Vec<u32>,
-    kinds: usize,
+    pub(super) work: Vec<u32>,
+    pub(super) kinds: usize,
     /// The longest way from a member to the end.
     pub way: Vec<u32>,
     /// Least rank of a member.
@@ -67,114 +67,21 @@ impl Cones {
             );
         }
         cones.list_members();
+        let producer = producers(tasks);
+        let delay = |inst: u32| result_delay(timing[flat.op[inst as usize] as usize], machine);
+        let places = cones.find_places(tasks, &producer, policy.deep, delay);
         if policy.gang > 1 {
-            cones.form_gangs(tasks, policy.gang, usize::from(machine.clusters));
+            cones.form_gangs(tasks, &producer, policy, usize::from(machine.clusters));
         }
-        cones.order_members();
+        cones.order_members(&places);
         cones
     }
 
-    /// Joins up to `most` cones that read the same computed values.
-    fn form_gangs(&mut self, tasks: &Tasks, gang: usize, clusters: usize) {
-        let mut producer = vec![NONE; tasks.stays];
-        for (inst, &stay) in (0u32..).zip(&tasks.result) {
-            if stay != NONE {
-                producer[stay as usize] = inst;
-            }
-        }
-        let level = self.levels(tasks, &producer);
-        let deepest = level.iter().max().map_or(0, |&level| level as usize);
-        let mut width = vec![0; deepest + 1];
-        level.iter().for_each(|&level| width[level as usize] += 1);
-        let mut open: HashMap<(u32, Vec<u32>), (u32, usize)> = HashMap::new();
-        let count = self.count();
-        let mut gang_of = vec![NONE; count];
-        let mut gangs = 0u32;
-        for cone in (0..count as u32).rev() {
-            let mut key = Vec::new();
-            for &member in self.members(cone) {
-                for &stay in tasks.operands(member) {
-                    let from = producer[stay as usize];
-                    if from != NONE && self.of[from as usize] != cone {
-                        key.push(stay);
-                    }
-                }
-            }
-            key.sort_unstable();
-            key.dedup();
-            // Where there is little to do at once, every cluster is better off with little.
-            let most = gang
-                .min(width[level[cone as usize] as usize] / clusters)
-                .max(1);
-            let place = if key.is_empty() {
-                None
-            } else {
-                Some(
-                    open.entry((level[cone as usize], key))
-                        .or_insert((NONE, most)),
-                )
-            };
-            gang_of[cone as usize] = match place {
-                Some((gang, size)) if *gang != NONE && *size < most => {
-                    *size += 1;
-                    *gang
-                }
-                place => {
-                    gangs += 1;
-                    if let Some(place) = place {
-                        *place = (gangs - 1, 1);
-                    }
-                    gangs - 1
-                }
-            };
-        }
-        self.relabel(&gang_of, gangs as usize);
-    }
-
-    fn levels(&self, tasks: &Tasks, producer: &[u32]) -> Vec<u32> {
-        let mut level = vec![0; self.count()];
-        for inst in (0..self.of.len() as u32).filter(|&inst| tasks.is_executed(inst as usize)) {
-            let cone = self.of[inst as usize];
-            for &stay in tasks.operands(inst) {
-                let from = producer[stay as usize];
-                if from != NONE && self.of[from as usize] != cone {
-                    let before = level[self.of[from as usize] as usize];
-                    level[cone as usize] = level[cone as usize].max(before + 1);
-                }
-            }
-        }
-        level
-    }
-
-    fn relabel(&mut self, gang_of: &[u32], gangs: usize) {
-        let mut work = vec![0; gangs * self.kinds];
-        let (mut way, mut rank) = (vec![0; gangs], vec![u32::MAX; gangs]);
-        for (cone, &gang) in gang_of.iter().enumerate() {
-            let gang = gang as usize;
-            for kind in 0..self.kinds {
-                work[gang * self.kinds + kind] += self.work[cone * self.kinds + kind];
-            }
-            way[gang] = way[gang].max(self.way[cone]);
-            rank[gang] = rank[gang].min(self.rank[cone]);
-            for (k, member) in (0u32..).zip(self.members(cone as u32).to_vec()) {
-                self.inner[member as usize] = k;
-            }
-        }
-        for cone in &mut self.of {
-            if *cone != NONE {
-                *cone = gang_of[*cone as usize];
-            }
-        }
-        (self.work, self.way, self.rank) = (work, way, rank);
-        self.list_members();
-    }
-
-    /// Puts the members of every gang in the order in which they are issued.
-    fn order_members(&mut self) {
+    /// Puts the members of every cone in the order in which they are issued.
+    fn order_members(&mut self, places: &[Place]) {
         for cone in 0..self.count() {
             let range = self.start[cone] as usize..self.start[cone + 1] as usize;
-            let inner = &self.inner;
-            self.members[range.clone()].sort_by_key(|&inst| (inner[inst as usize], inst));
+            self.members[range.clone()].sort_by_key(|&inst| places[inst as usize]);
             for (k, &member) in (0u32..).zip(&self.members[range]) {
                 self.inner[member as usize] = k;
             }
@@ -250,7 +157,8 @@ impl Cones {
         self.rank[index] = self.rank[index].min(tasks.rank[inst]);
     }
 
-    fn list_members(&mut self) {
+    /// Finds the members of every cone.
+    pub(super) fn list_members(&mut self) {
         let count = self.count();
         self.start = vec![0; count + 1];
         let executed = || self.of.iter().filter(|&&cone| cone != NONE);
@@ -268,4 +176,15 @@ impl Cones {
             }
         }
     }
+}
+
+/// The instruction that makes each value, or [`NONE`] for what is loaded.
+fn producers(tasks: &Tasks) -> Vec<u32> {
+    let mut producer = vec![NONE; tasks.stays];
+    for (inst, &stay) in (0u32..).zip(&tasks.result) {
+        if stay != NONE {
+            producer[stay as usize] = inst;
+        }
+    }
+    producer
 }

@@ -26,6 +26,8 @@ use crate::topology::{Topology, op_timings};
 const TRIES: usize = 64;
 /// Beats for which register files are remembered.
 const HISTORY: u64 = 64;
+/// Part of the scratchpad, in 1/64, that must be free for results that need more room.
+const CROWDED: u64 = 3;
 /// Rounds without anything to do after which dispatch is stuck.
 const IDLE_ROUNDS: u32 = 256;
 
@@ -137,9 +139,11 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Runs the clock until everything is issued. `None` if it got stuck.
+    /// Runs the clock until everything is issued. `None` if it got stuck, or if something
+    /// is not issued by `limit`.
     pub fn run(
         mut self,
+        limit: u64,
         progress: &mut dyn FnMut(f64),
     ) -> Result<Option<(Schedule, PlacementStats)>, CompileError> {
         let total = self.left.max(1);
@@ -164,7 +168,7 @@ impl<'a> Engine<'a> {
             } else {
                 0
             };
-            if self.stuck || idle > IDLE_ROUNDS {
+            if self.stuck || idle > IDLE_ROUNDS || self.now >= limit {
                 return Ok(None);
             }
             if reported - self.left >= 1 << 16 {
@@ -190,7 +194,7 @@ impl<'a> Engine<'a> {
             let soonest = heap.peek().map_or(u64::MAX, |&Reverse((at, _))| at);
             soonest.saturating_sub(self.lookahead)
         };
-        let next = self.now + self.policy.quantum * self.beat;
+        let next = self.now + self.beat;
         let wake = self.wake.min(first(&self.pending)).min(first(&self.stores));
         let known = wake < u64::MAX - self.lookahead;
         self.now = if known { next.max(wake) } else { next };
@@ -222,10 +226,12 @@ impl<'a> Engine<'a> {
     fn priority(&self, cone: u32) -> u64 {
         let cone = cone as usize;
         let rank = u64::from(self.cones.rank[cone]);
+        let shake = self.policy.shake(cone as u32);
         if self.policy.by_way {
-            u64::from(u32::MAX - self.cones.way[cone]) << 32 | rank
+            let way = u64::from(u32::MAX - self.cones.way[cone]);
+            (way + shake) << 32 | rank
         } else {
-            rank
+            rank + shake
         }
     }
 
@@ -273,9 +279,18 @@ impl<'a> Engine<'a> {
         let before = self.left;
         let mut pool = std::mem::take(&mut self.pool);
         let mut tried = 0;
+        let oldest = pool
+            .iter()
+            .map(|&(_, cone)| self.cones.rank[cone as usize])
+            .min();
         pool.retain(|&(_, cone)| {
             tried += 1;
             if tried > TRIES || self.stuck {
+                return true;
+            }
+            let first = Some(self.cones.rank[cone as usize]) == oldest;
+            if self.is_crowded() && !first && self.growth(cone) > 0 {
+                tried -= 1;
                 return true;
             }
             let (cluster, start) = self.choose(cone);
@@ -293,6 +308,38 @@ impl<'a> Engine<'a> {
         });
         self.pool = pool;
         self.left < before
+    }
+
+    /// Whether results should only take the places of what they are made from.
+    fn is_crowded(&self) -> bool {
+        self.alive + self.topology.capacity * CROWDED / 64 >= self.topology.capacity
+    }
+
+    /// By how many values on the chip the execution of a cone changes their number.
+    fn growth(&self, cone: u32) -> i64 {
+        let mut growth = 0;
+        let mut read: Vec<(u32, u32)> = Vec::new();
+        for &member in self.cones.members(cone) {
+            let users = self.tasks.users.of(self.tasks.result[member as usize]);
+            let outside = |&user: &u32| user & STORE != 0 || self.cones.of[user as usize] != cone;
+            growth += i64::from(users.iter().any(outside));
+            for &stay in self.tasks.operands(member) {
+                match read.iter_mut().find(|(other, _)| *other == stay) {
+                    Some((_, count)) => *count += 1,
+                    None => read.push((stay, 1)),
+                }
+            }
+        }
+        let place = |stay: u32| self.stays.get(stay);
+        let freed = read
+            .iter()
+            .filter(|&&(stay, count)| place(stay).exists && place(stay).left == count);
+        growth - freed.count() as i64
+    }
+
+    /// Whether there is nothing to execute.
+    pub(super) fn is_starved(&self) -> bool {
+        self.pool.is_empty() && self.pending.is_empty()
     }
 
     fn count_busy(&mut self) {

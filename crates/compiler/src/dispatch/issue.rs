@@ -51,7 +51,7 @@ impl Engine<'_> {
             span: u64::from(timing.occupancy),
             operands,
             count,
-            at: self.now,
+            at: self.in_step(inst, cluster, result_delay(timing, self.machine)),
         };
         let issue = self.needs(inst, cluster);
         for round in 0..ROUNDS {
@@ -66,6 +66,30 @@ impl Engine<'_> {
             }
         }
         false
+    }
+
+    /// First cycle at which it is of any use to start an instruction whose result takes
+    /// `delay` cycles: until its only reader can start, the result would just take a slot.
+    fn in_step(&self, inst: u32, cluster: u16, delay: u64) -> u64 {
+        let stay = self.tasks.result[inst as usize];
+        let &[user] = self.tasks.users.of(stay) else {
+            return self.now;
+        };
+        let inside =
+            user & STORE == 0 && self.cones.of[user as usize] == self.cones.of[inst as usize];
+        if !self.policy.in_step || !inside {
+            return self.now;
+        }
+        let mut ready = self.now;
+        for &other in self.tasks.operands(user).iter().filter(|&&s| s != stay) {
+            match self.copies.find(self.stays.get(other).copies, cluster) {
+                Some(copy) => ready = ready.max(self.copies.get(copy).written),
+                None => return self.now,
+            }
+        }
+        let issue = self.needs(user, cluster);
+        let start = self.network.earliest_issue(&self.calendars, &issue, ready);
+        self.now.max(start.saturating_sub(delay))
     }
 
     /// Brings the operands, and looks for room for the result. What it brought stays

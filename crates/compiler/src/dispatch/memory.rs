@@ -14,10 +14,17 @@ use crate::placement::residents::NO_BANK;
 impl Engine<'_> {
     /// Issues the loads whose turn it is.
     pub(super) fn issue_loads(&mut self) {
+        // What is there may not be enough for anything.
+        let least = self.topology.capacity / 16;
+        let reserve = if self.is_starved() {
+            least
+        } else {
+            self.reserve()
+        };
         while let Some(&load) = self.tasks.loads.get(self.next_load) {
             let input = (load.value as usize) < self.flat.inputs.len();
             let home = self.homes.get(&load.value).copied();
-            if (home.is_none() && !input) || self.alive + self.reserve() >= self.topology.capacity {
+            if (home.is_none() && !input) || self.alive + reserve >= self.topology.capacity {
                 return;
             }
             let (at, channel, bank) = self.find_load(home);

@@ -23,6 +23,8 @@ mod choose;
 mod cones;
 mod copies;
 mod engine;
+mod gangs;
+mod inner;
 mod issue;
 mod memory;
 mod occupancy;
@@ -40,13 +42,13 @@ use crate::stats::PlacementStats;
 use engine::Engine;
 pub(crate) use policy::Policy;
 
-/// Places a movement plan; `None` if it got stuck.
+/// Places a movement plan; `None` if it got stuck, or takes `limit` cycles or more.
 pub(crate) fn dispatch(
     flat: &FlatProgram,
     plan: &MovementPlan,
     machine: &Resolved,
-    policy: Policy,
+    (policy, limit): (Policy, u64),
     progress: &mut dyn FnMut(f64),
 ) -> Result<Option<(Schedule, PlacementStats)>, CompileError> {
-    Engine::new(flat, plan, machine, policy)?.run(progress)
+    Engine::new(flat, plan, machine, policy)?.run(limit, progress)
 }

@@ -3,8 +3,6 @@
 /// Weights and limits of the dispatcher. A *beat* is what one vector takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Policy {
-    /// Beats by which the clock advances.
-    pub quantum: u64,
     /// An instruction is issued at most so many beats before it starts.
     pub lookahead: u64,
     /// Cost of a transfer, in 1/8 beats.
@@ -19,13 +17,24 @@ pub(crate) struct Policy {
     pub work: u32,
     /// Most cones that read the same values and are joined.
     pub gang: usize,
+    /// Only cones that read the same computed values are joined; else also those that
+    /// share the values that most cones read.
+    pub alike: bool,
+    /// An operand is made no sooner than the instruction of its cone that reads it can start.
+    pub in_step: bool,
+    /// Cones are issued depth first, what takes longest first; else in the plan's order.
+    pub deep: bool,
+    /// By how much priorities are shaken, as a power of two; 0: not at all.
+    pub jitter: u32,
+    /// What they are shaken with.
+    pub salt: u64,
 }
 
 impl Policy {
-    /// The policy of a trial; those after the first few are drawn with `seed`.
-    pub fn of_trial(trial: u64, seed: u64) -> Self {
+    /// The policy of a trial: a few that do well on many programs, then by turns one that
+    /// differs a little from the best so far, and one that is drawn.
+    pub fn of_trial(trial: u64, seed: u64, best: Option<&Self>) -> Self {
         let first = Self {
-            quantum: 1,
             lookahead: 12,
             transfer: 2,
             by_way: false,
@@ -33,46 +42,117 @@ impl Policy {
             reserve: 1,
             work: 8,
             gang: 2,
+            alike: true,
+            in_step: false,
+            deep: true,
+            jitter: 0,
+            salt: 0,
         };
         let by_way = Self {
+            lookahead: 28,
             by_way: true,
             loads_by_way: true,
-            work: 4,
+            work: 1,
+            gang: 1,
             ..first
         };
-        match trial {
-            0 => first,
-            1 => by_way,
-            2 => Self { work: 2, ..by_way },
-            3 => Self {
-                lookahead: 24,
-                transfer: 4,
+        let mut random = Random::new(trial, seed);
+        match (trial, best) {
+            (0, _) => first,
+            (1, _) => by_way,
+            (2, _) => Self {
+                lookahead: 25,
+                transfer: 3,
+                reserve: 3,
+                work: 4,
+                alike: false,
                 ..first
             },
-            _ => Self::draw(trial, seed),
+            (3, _) => Self {
+                transfer: 1,
+                work: 8,
+                gang: 3,
+                deep: false,
+                in_step: true,
+                ..by_way
+            },
+            (_, Some(best)) if !trial.is_multiple_of(3) => best.neighbour(&mut random),
+            _ => Self::draw(&mut random),
         }
     }
 
-    fn draw(trial: u64, seed: u64) -> Self {
-        // SplitMix64.
-        let mut state = seed.wrapping_add(trial.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    fn draw(random: &mut Random) -> Self {
+        Self {
+            lookahead: 4 + random.below(28),
+            transfer: random.below(8),
+            by_way: random.flip(),
+            loads_by_way: random.flip(),
+            reserve: 1 + random.below(3),
+            work: 1 << random.below(5),
+            gang: 1 + random.below(3) as usize,
+            alike: random.flip(),
+            in_step: random.flip(),
+            deep: random.flip(),
+            jitter: 0,
+            salt: 0,
+        }
+    }
+
+    /// A policy that differs in one or two respects.
+    fn neighbour(&self, random: &mut Random) -> Self {
+        let mut policy = *self;
+        for _ in 0..=random.below(2) {
+            match random.below(12) {
+                0 | 1 => policy.lookahead = (policy.lookahead + random.below(9)).max(8) - 4,
+                2 => policy.transfer = (policy.transfer + random.below(5)).saturating_sub(2),
+                3 => policy.work = (policy.work << random.below(3)).max(2) >> 1,
+                4 => policy.gang = 1 + random.below(3) as usize,
+                5 => policy.reserve = 1 + random.below(3),
+                6 => policy.loads_by_way ^= true,
+                7 => policy.in_step ^= true,
+                8 => policy.deep ^= true,
+                9 => policy.alike ^= true,
+                _ => {
+                    policy.jitter = 1 + random.below(10) as u32;
+                    policy.salt = random.next();
+                }
+            }
+        }
+        policy
+    }
+
+    /// What is added to the priority of a cone.
+    pub fn shake(&self, cone: u32) -> u64 {
+        let mut random = Random::new(u64::from(cone), self.salt);
+        if self.jitter == 0 {
+            0
+        } else {
+            random.below(1 << self.jitter)
+        }
+    }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn new(stream: u64, seed: u64) -> Self {
+        Self(seed.wrapping_add(stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut state = self.0;
         state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        state ^= state >> 31;
-        let mut next = |below: u64| {
-            let digit = state % below;
-            state /= below;
-            digit
-        };
-        Self {
-            quantum: 1,
-            lookahead: 6 + next(24),
-            transfer: 1 + next(5),
-            by_way: next(2) == 1,
-            loads_by_way: next(2) == 1,
-            reserve: 1,
-            work: 1 << next(4),
-            gang: 1 + next(3) as usize,
-        }
+        state ^ (state >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn flip(&mut self) -> bool {
+        self.below(2) == 1
     }
 }
