@@ -11,6 +11,7 @@
 //! depends on nothing, so that front ends and services can use it alone.
 
 mod chain;
+mod coherent;
 mod error;
 mod graph;
 mod magnitude;

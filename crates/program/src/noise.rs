@@ -2,8 +2,8 @@
 //!
 //! CKKS: `variance` is E|e(zeta)|^2, the mean square of a slot's error in scaled
 //! units, for the worst slot. BGV: the variance of a coefficient of the phase
-//! `m + t e`. Errors of different operations count as independent,
-//! but for sums in BGV.
+//! `m + t e`. Errors of different operations count as independent, but for sums
+//! in BGV, and for key switches by one hint of Listing 1 in CKKS (`coherent`).
 //!
 //! A uniform, *uncentred* residue polynomial has mean q/2 in every coefficient;
 //! the polynomial 1 + x + ... + x^(N-1) is 2 / (1 - zeta) at a slot, up to
@@ -14,6 +14,7 @@
 use std::f64::consts::PI;
 
 use crate::chain::{ChainSpec, KeySwitch, log2};
+use crate::coherent::{Coherent, RELINEARIZATION};
 use crate::error::ProgramError;
 use crate::graph::{Graph, HeOp, Scheme};
 use crate::placed::{PlacedGraph, PlacedNode, PlacedOp, PlainScale};
@@ -126,6 +127,22 @@ impl<'a> Transfer<'a> {
         CKKS_TAIL * (self.key_switch(KeySwitch::Listing1, level) / 2.0).sqrt()
     }
 
+    /// CKKS: the amplitude of the error that all switches at `level` by one hint have in
+    /// common, part of what [`Self::key_switch`] gives.
+    pub(crate) fn common(&self, variant: KeySwitch, level: usize) -> Option<f64> {
+        let listing1 = variant == KeySwitch::Listing1 && self.chain.scheme == Scheme::Ckks;
+        listing1.then(|| {
+            let digits = self.squares(level) * self.spread * self.chain.sigma.powi(2);
+            digits.sqrt() * self.n / PI
+        })
+    }
+
+    /// The sum of the squares of the primes.
+    fn squares(&self, level: usize) -> f64 {
+        let data = &self.chain.moduli[..level];
+        data.iter().map(|&q| (2.0 * log2(q)).exp2()).sum()
+    }
+
     /// What a key switch at `level` adds.
     pub(crate) fn key_switch(&self, variant: KeySwitch, level: usize) -> f64 {
         let sigma2 = self.chain.sigma.powi(2);
@@ -136,8 +153,7 @@ impl<'a> Transfer<'a> {
                     Scheme::Ckks => (self.n / PI).powi(2) + self.n / 12.0,
                     Scheme::Bgv { .. } => self.n / 3.0,
                 };
-                let digits: f64 = data.iter().map(|&q| (2.0 * log2(q)).exp2()).sum();
-                self.spread * self.t2 * digits * peak * sigma2
+                self.spread * self.t2 * self.squares(level) * peak * sigma2
             }
             KeySwitch::Hybrid => {
                 let p2 = (2.0 * self.chain.log_p()).exp2();
@@ -176,11 +192,13 @@ pub fn noise(
         transfer: Transfer::new(chain),
         magnitudes: of_placed(placed, magnitudes),
         variances: Vec::with_capacity(placed.nodes.len()),
+        coherent: Vec::with_capacity(placed.nodes.len()),
     };
     let last_use = last_uses(placed);
     let mut nodes = Vec::with_capacity(placed.nodes.len());
     for (index, node) in placed.nodes.iter().enumerate() {
         let number = u32::try_from(index).expect("fewer than 2^32 nodes");
+        let coherent = analysis.coherent(node, || variant(number));
         let variance = analysis.variance(node, || variant(number));
         let magnitude = analysis.magnitudes[index];
         let largest = variance.largest();
@@ -188,11 +206,13 @@ pub fn noise(
             chain, largest, magnitude, node.scale, node.level,
         ));
         analysis.variances.push(variance);
+        analysis.coherent.push(coherent);
         // Vectors of slots are large: forget those that nobody reads any more.
         let (args, count) = node.op.args();
         for &arg in &args[..count] {
             if last_use[arg as usize] == index {
                 analysis.variances[arg as usize] = Variance::Uniform(0.0);
+                analysis.coherent[arg as usize] = Coherent::default();
             }
         }
     }
@@ -219,6 +239,7 @@ struct Analysis<'a> {
     /// Of the placed nodes.
     magnitudes: Vec<f64>,
     variances: Vec<Variance>,
+    coherent: Vec<Coherent>,
 }
 
 impl Analysis<'_> {
@@ -238,13 +259,21 @@ impl Analysis<'_> {
             PlacedOp::Input { .. } => Variance::Uniform(transfer.fresh()),
             PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } if a == b => var(a).map(|v| 4.0 * v),
             PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => {
-                var(a).zip(var(b), |a, b| transfer.sum(a, b))
+                let cross = self.coherent[a as usize].cross(&self.coherent[b as usize]);
+                var(a).zip(var(b), |a, b| transfer.sum(a, b) + cross)
             }
             PlacedOp::Tensor { a, b } => {
                 // The two errors of a square are one.
                 let repeated = if a == b { 2.0 } else { 1.0 };
                 let (x, y) = (self.scaled(a), self.scaled(b));
-                var(a).zip(var(b), |a, b| repeated * transfer.tensor((a, x), (b, y)))
+                let cross = if a == b {
+                    0.0
+                } else {
+                    x * y * self.coherent[a as usize].cross(&self.coherent[b as usize])
+                };
+                var(a).zip(var(b), |a, b| {
+                    repeated * transfer.tensor((a, x), (b, y)) + cross
+                })
             }
             PlacedOp::AddPlain { ct, .. } | PlacedOp::AddConst { ct, .. } => {
                 var(ct).map(|v| v + transfer.spread * transfer.t2 / 12.0)
@@ -271,6 +300,49 @@ impl Analysis<'_> {
             PlacedOp::Neg { ct } | PlacedOp::Drop { ct } | PlacedOp::Output { ct, .. } => {
                 var(ct).clone()
             }
+        }
+    }
+
+    /// The errors of a node that other nodes may have, too.
+    fn coherent(&self, node: &PlacedNode, variant: impl Fn() -> KeySwitch) -> Coherent {
+        let of = |i: u32| self.coherent[i as usize].clone();
+        let switched = |errors: Coherent, hint: u32| {
+            let common = self.transfer.common(variant(), node.level);
+            common.map_or_else(|| errors.clone(), |c| errors.plus(&Coherent::of(hint, c)))
+        };
+        match node.op {
+            PlacedOp::Input { .. } => Coherent::default(),
+            PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => of(a).plus(&of(b)),
+            PlacedOp::Tensor { a, b } => {
+                let (x, y) = (self.scaled(a), self.scaled(b));
+                of(a).scaled(y).plus(&of(b).scaled(x))
+            }
+            PlacedOp::MulPlain { ct, plain, scale } => {
+                let factor = match (scale, &self.graph.plains[plain as usize].values) {
+                    (PlainScale::Scale(scale), Some(values)) => {
+                        let largest = values.iter().fold(0.0, |most: f64, w| most.max(w.abs()));
+                        scale * largest
+                    }
+                    (PlainScale::Scale(scale), None) => scale,
+                    (PlainScale::Factor(_), _) => 1.0,
+                };
+                of(ct).scaled(factor)
+            }
+            PlacedOp::MulConst { ct, value, .. } => of(ct).scaled(value),
+            PlacedOp::Relinearize { ct } => switched(of(ct), RELINEARIZATION),
+            PlacedOp::Automorphism { ct, k } => {
+                let n = self.graph.n() as u32;
+                switched(of(ct), k).moved(k, n)
+            }
+            PlacedOp::Rescale { ct } => {
+                let from = self.placed.nodes[ct as usize].level;
+                of(ct).scaled((-log2(self.transfer.chain.dropped(from))).exp2())
+            }
+            PlacedOp::Neg { ct }
+            | PlacedOp::AddPlain { ct, .. }
+            | PlacedOp::AddConst { ct, .. }
+            | PlacedOp::Drop { ct }
+            | PlacedOp::Output { ct, .. } => of(ct),
         }
     }
 

@@ -169,3 +169,80 @@ fn a_weighted_sum_over_slots_adds_up_the_weights_it_has() {
     assert!(mixed - one < 0.5, "{mixed} against {one}");
     assert!(all - mixed > 4.0, "{mixed} against {all}");
 }
+
+/// The noise bits of a program's last node and of its first rotation, all switches by Listing 1.
+fn rotations(
+    make: impl Fn(&mut Graph, &mut dyn FnMut(&mut Graph, HeOp) -> u32) -> u32,
+) -> [f64; 2] {
+    let mut graph = Graph::new("test", Scheme::Ckks, 14);
+    graph.outputs.push("y".to_owned());
+    let mut push = |graph: &mut Graph, op| graph.push(op, Span::default());
+    let sum = make(&mut graph, &mut push);
+    push(&mut graph, HeOp::Output { ct: sum, output: 0 });
+    let chain = chain(3);
+    let placed = place(&graph, &chain).unwrap();
+    let magnitudes = vec![1.0; graph.nodes.len()];
+    let report = noise(&graph, &placed, &chain, &magnitudes, |_| {
+        KeySwitch::Listing1
+    });
+    let first = placed.nodes.iter().position(|n| n.op.name() == "rotate");
+    let [last, first] = [placed.nodes.len() - 1, first.unwrap()];
+    [
+        report.nodes[last].noise_bits,
+        report.nodes[first].noise_bits,
+    ]
+}
+
+fn input(graph: &mut Graph, push: &mut dyn FnMut(&mut Graph, HeOp) -> u32) -> u32 {
+    let input = graph.inputs.len() as u32;
+    graph.inputs.push(format!("x{input}"));
+    let scale_bits = Some(22.0);
+    push(graph, HeOp::Input { input, scale_bits })
+}
+
+#[test]
+fn rotations_by_one_hint_of_listing_1_add_their_amplitudes() {
+    const COUNT: u32 = 64;
+    let sum_of = |steps: fn(i64) -> i64| {
+        rotations(|graph, push| {
+            let mut sum = None;
+            for i in 0..COUNT {
+                let ct = input(graph, push);
+                let steps = steps(i64::from(i) + 1);
+                let b = push(graph, HeOp::Rotate { ct, steps });
+                sum = Some(sum.map_or(b, |a| push(graph, HeOp::Add { a, b })));
+            }
+            sum.unwrap()
+        })
+    };
+    let [sum, one] = sum_of(|_| 3);
+    assert!((sum - one - 6.0).abs() < 0.05, "one hint: {sum}, {one}");
+    let [sum, one] = sum_of(|i| i);
+    assert!(
+        (sum - one - 3.0).abs() < 0.05,
+        "{COUNT} hints: {sum}, {one}"
+    );
+}
+
+#[test]
+fn a_rotation_separates_the_errors_of_a_hint() {
+    // (x << 1) + (y << 1) has one error twice; (x << 1) + (x << 3), three that are independent.
+    let [together, one] = rotations(|graph, push| {
+        let [x, y] = [0; 2].map(|_| {
+            let ct = input(graph, push);
+            push(graph, HeOp::Rotate { ct, steps: 1 })
+        });
+        push(graph, HeOp::Add { a: x, b: y })
+    });
+    assert!((together - one - 1.0).abs() < 0.01, "{together}, {one}");
+    let [apart, one] = rotations(|graph, push| {
+        let x = input(graph, push);
+        let ct = push(graph, HeOp::Rotate { ct: x, steps: 1 });
+        let y = push(graph, HeOp::Rotate { ct, steps: 2 });
+        push(graph, HeOp::Add { a: ct, b: y })
+    });
+    assert!(
+        (apart - one - 0.5 * 3f64.log2()).abs() < 0.01,
+        "{apart}, {one}"
+    );
+}
