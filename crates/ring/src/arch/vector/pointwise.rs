@@ -299,7 +299,9 @@ pub fn permute<P: Pointwise>(
     permutations: &[P::W],
 ) {
     let src = P::L::blocks(src);
-    move_blocks(p, dst, map, permutations, |from| p.isa().load(&src[from]));
+    let ask = |from: usize| prefetch::for_reading(&src[from], 0);
+    let block = |from: usize| p.isa().load(&src[from]);
+    move_blocks(p, dst, map, permutations, (ask, block));
 }
 
 /// The same of `a + b`; canonical.
@@ -312,24 +314,33 @@ pub fn permute_sum<P: Pointwise>(
     permutations: &[P::W],
 ) {
     let (isa, a, b) = (p.isa(), P::L::blocks(a), P::L::blocks(b));
-    move_blocks(p, dst, map, permutations, |from| {
-        p.add(isa.load(&a[from]), isa.load(&b[from]))
-    });
+    let ask = |from: usize| {
+        prefetch::for_reading(&a[from], 0);
+        prefetch::for_reading(&b[from], 0);
+    };
+    let sum = |from: usize| p.add(isa.load(&a[from]), isa.load(&b[from]));
+    move_blocks(p, dst, map, permutations, (ask, sum));
 }
 
+/// Moves each block to its place: what `block` makes of the one at an index, which
+/// `ask` was told of some time before.
 #[inline(always)]
 fn move_blocks<P: Pointwise>(
     p: P,
     dst: &mut [P::W],
     map: Automorphism,
     permutations: &[P::W],
-    block: impl Fn(usize) -> V<P>,
+    (ask, block): (impl Fn(usize), impl Fn(usize) -> V<P>),
 ) {
     let isa = p.isa();
     let permutations = P::L::blocks(permutations);
     let dst = P::L::blocks_mut(dst);
     let block_bits = dst.len().ilog2();
+    let last = dst.len() - 1;
     for (at, dst) in dst.iter_mut().enumerate() {
+        let (soon, _) = automorphism::source_block(map, (at + PREFETCH_BLOCKS) & last, block_bits);
+        ask(soon);
+        prefetch::for_writing(dst, PREFETCH_BLOCKS);
         let (from, top) = automorphism::source_block(map, at, block_bits);
         let lanes = isa.load(&permutations[top % permutations.len()]);
         isa.store(dst, isa.permute(block(from), lanes));
