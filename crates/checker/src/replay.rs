@@ -12,7 +12,7 @@ use crate::components::Components;
 use crate::dram::declare_dram;
 use crate::error::{CheckError, Fault, Place};
 use crate::slot::Slot;
-use crate::timeline::timeline;
+use crate::timeline::for_each_entry;
 use crate::wires::Target;
 
 /// What a legal schedule does.
@@ -42,15 +42,7 @@ pub fn check(
     check_fit(program, schedule, machine)?;
     let classes = Classes::new(program)?;
     let mut replay = Replay::new(program, schedule, machine, &classes)?;
-    for event in timeline(schedule)? {
-        let stream = &schedule.streams[event.stream as usize];
-        let place = Place {
-            component: stream.component,
-            entry: event.entry as usize,
-            cycle: event.cycle(),
-        };
-        replay.step(place, &stream.entries[place.entry].op)?;
-    }
+    for_each_entry(schedule, |place, op| replay.step(place, op))?;
     replay.finish()
 }
 

@@ -16,6 +16,7 @@
 
 mod builder;
 mod encoding;
+mod entries;
 mod error;
 mod flat;
 mod interpret;
@@ -36,6 +37,7 @@ mod verify;
 
 pub use builder::{ProcedureBuilder, ProgramBuilder};
 pub use encoding::{EncodingError, decode_streams, encode_streams};
+pub use entries::{Entries, EntryIter};
 pub use error::IsaError;
 pub use flat::{FlatProgram, NONE};
 pub use interpret::interpret;

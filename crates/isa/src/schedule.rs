@@ -13,6 +13,7 @@
 
 use std::fmt;
 
+use crate::entries::Entries;
 use crate::op::Op;
 
 /// No slot, in the operand fields of [`StreamOp::Compute`].
@@ -149,16 +150,16 @@ pub struct Entry {
 pub struct Stream {
     /// Whose stream it is.
     pub component: Component,
-    /// The entries in order of their cycles.
-    pub entries: Vec<Entry>,
+    /// The entries in order of their cycles, packed.
+    pub entries: Entries,
 }
 
 impl Stream {
     /// The entries with their absolute cycles.
-    pub fn timed(&self) -> impl Iterator<Item = (u64, &StreamOp)> + '_ {
+    pub fn timed(&self) -> impl Iterator<Item = (u64, StreamOp)> + '_ {
         self.entries.iter().scan(0u64, |cycle, entry| {
             *cycle += u64::from(entry.wait);
-            Some((*cycle, &entry.op))
+            Some((*cycle, entry.op))
         })
     }
 }

@@ -80,7 +80,7 @@ pub fn count(
     let mut cycles = 0;
     for stream in &schedule.streams {
         for (cycle, op) in stream.timed() {
-            cycles = cycles.max(cycle + extent(machine, stream.component, op).1);
+            cycles = cycles.max(cycle + extent(machine, stream.component, &op).1);
         }
     }
     let buckets = buckets.clamp(1, 1 << 16);
@@ -95,18 +95,18 @@ pub fn count(
     for stream in &schedule.streams {
         let kind = kind_of(machine, stream.component);
         for (cycle, op) in stream.timed() {
-            let busy = extent(machine, stream.component, op).0;
+            let busy = extent(machine, stream.component, &op).0;
             if let Some(activity) = kind.and_then(|kind| counts.activity.get_mut(kind)) {
                 activity.add(cycle, busy, counts.bucket_cycles);
             }
             if let (Some(turns), Some(banks)) = (machine.regfile.turns, banks) {
-                for (_, start) in accesses(machine, stream.component, cycle, op) {
+                for (_, start) in accesses(machine, stream.component, cycle, &op) {
                     let length = u64::from(turns.chunks);
                     counts.activity[banks].add(start, length, counts.bucket_cycles);
                 }
             }
             if let StreamOp::Compute { op, .. } = op {
-                counts.operations[*op as usize] += 1;
+                counts.operations[op as usize] += 1;
             }
         }
     }

@@ -91,7 +91,7 @@ impl<W: Write> Writer<'_, W> {
         // When each track is free again.
         let mut lanes = vec![(own, 0)];
         for (cycle, op) in stream.timed() {
-            let busy = extent(self.machine, stream.component, op).0;
+            let busy = extent(self.machine, stream.component, &op).0;
             let lane = match lanes.iter_mut().find(|(_, free)| *free <= cycle) {
                 Some(lane) => lane,
                 None => {
@@ -102,7 +102,7 @@ impl<W: Write> Writer<'_, W> {
             };
             lane.1 = cycle + busy;
             let track = lane.0;
-            let slice = self.slice(stream.component, op);
+            let slice = self.slice(stream.component, &op);
             self.event(track, cycle, busy, slice)?;
         }
         Ok(())

@@ -177,7 +177,7 @@ impl<'a> Tracer<'a> {
                     entry,
                     cycle,
                 };
-                visit(self, at, op)?;
+                visit(self, at, &op)?;
             }
         }
         Ok(())
@@ -195,8 +195,8 @@ impl<'a> Tracer<'a> {
                     entry,
                     cycle,
                 };
-                let span = self.span(at, op)?;
-                let ports = match (op, &mut writes) {
+                let span = self.span(at, &op)?;
+                let ports = match (&op, &mut writes) {
                     (StreamOp::Write { .. }, Some(writes)) => writes,
                     _ => &mut reads,
                 };

@@ -93,7 +93,7 @@ pub(crate) fn unserved(schedule: &Schedule, machine: &Resolved) -> Vec<EntryAt> 
     for (number, stream) in (0..).zip(&schedule.streams) {
         for (entry, (cycle, op)) in (0..).zip(stream.timed()) {
             let entry = (number, entry, cycle);
-            let found = accesses(machine, stream.component, cycle, op);
+            let found = accesses(machine, stream.component, cycle, &op);
             all.extend(found.map(|(cluster, start)| Access {
                 cluster,
                 residue: start % banks,

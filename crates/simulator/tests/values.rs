@@ -54,7 +54,10 @@ fn threads_change_nothing() {
         let mut schedule = schedule_naively(&flat, &machine, seed).expect("every operation");
         // Also where things go wrong.
         let stream = schedule.streams.len() / 2;
-        schedule.streams[stream].entries[0].wait += (seed % 3) as u32 * 17;
+        let later = (seed % 3) as u32 * 17;
+        schedule.streams[stream]
+            .entries
+            .edit(|entries| entries[0].wait += later);
         let inputs = HashInputs::new(seed, &program);
         let [one, three] = [1, 3].map(|threads| {
             let options = Options {

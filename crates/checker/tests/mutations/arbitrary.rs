@@ -1,7 +1,7 @@
 //! Edits of one entry, be they faults or not.
 
 use cyclotron_isa::testing::TestRng;
-use cyclotron_isa::{NO_SLOT, Op, Schedule, StreamOp};
+use cyclotron_isa::{Entry, NO_SLOT, Op, Schedule, StreamOp};
 
 use cyclotron_machine::testing::Site;
 
@@ -63,7 +63,7 @@ pub(crate) fn mutate(rng: &mut TestRng, case: &Case, mutation: Mutation) -> Opti
         Mutation::Drop => draft.drop(site),
         Mutation::SwapEntries => {
             let next = entries.get(entry + 1)?;
-            if entries[entry].op == next.op {
+            if entries.get(entry)?.op == next.op {
                 return None;
             }
             let next = Site {
@@ -156,11 +156,16 @@ pub(crate) fn edge_of_range(rng: &mut TestRng, schedule: &mut Schedule) {
         return;
     }
     let at = rng.index(entries.len());
-    entries[at].wait = u32::MAX;
-    match &mut entries[at].op {
+    let choice = rng.below(3);
+    entries.edit(|entries| put_edges(&mut entries[at], choice));
+}
+
+fn put_edges(entry: &mut Entry, choice: u64) {
+    entry.wait = u32::MAX;
+    match &mut entry.op {
         StreamOp::Compute {
             src, imm, modulus, ..
-        } => match rng.below(3) {
+        } => match choice {
             0 => *src = [NO_SLOT; 3],
             1 => *imm = u32::MAX,
             _ => *modulus = u16::MAX,

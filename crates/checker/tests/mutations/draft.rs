@@ -17,7 +17,7 @@ pub(crate) struct Draft {
 
 impl Draft {
     pub(crate) fn new(schedule: &Schedule) -> Self {
-        let timed = |stream: &Stream| stream.timed().map(|(cycle, &op)| (cycle, op)).collect();
+        let timed = |stream: &Stream| stream.timed().collect();
         Self {
             streams: schedule.streams.iter().map(timed).collect(),
             dropped: Vec::new(),
@@ -87,7 +87,7 @@ impl Draft {
             streams: streams
                 .map(|(entries, stream)| Stream {
                     component: stream.component,
-                    entries: with_waits(entries),
+                    entries: with_waits(entries).into(),
                 })
                 .collect(),
             dram: self.dram,

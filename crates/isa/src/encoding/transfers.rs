@@ -138,7 +138,7 @@ impl Links {
     }
 
     /// Finds the ends that explain most of a sample.
-    pub(super) fn of(streams: &[Stream], memories: &Memories<'_>) -> Self {
+    pub(super) fn of(streams: &[Stream], memories: &Memories) -> Self {
         // By link: how often each place and number of cycles fits.
         type Votes = BTreeMap<(Place, u32), u32>;
         let mut votes: BTreeMap<Link, (Votes, Votes)> = BTreeMap::new();
@@ -155,12 +155,12 @@ impl Links {
                         ..Ends::default()
                     };
                     let lead = ends
-                        .source(op)
+                        .source(&op)
                         .and_then(|at| memories.lead(at, cycle, link));
                     if let Some(lead) = lead {
                         *sources.entry((place, lead)).or_default() += 1;
                     }
-                    let destination = ends.destination(stream.component, op);
+                    let destination = ends.destination(stream.component, &op);
                     let lag = destination.and_then(|at| memories.lag(at, cycle, link));
                     if let Some(lag) = lag {
                         *destinations.entry((place, lag)).or_default() += 1;
@@ -233,24 +233,24 @@ fn rank(op: &StreamOp) -> Option<(u8, Link, u16)> {
 }
 
 /// The entries of the memories, and which of them the transfers' entries bring along.
-pub(super) struct Memories<'a> {
+pub(super) struct Memories {
     places: HashMap<Component, usize>,
-    memories: Vec<Memory<'a>>,
+    memories: Vec<Memory>,
 }
 
 #[derive(Default)]
-struct Memory<'a> {
-    entries: &'a [Entry],
+struct Memory {
+    entries: Vec<Entry>,
     cycles: Vec<u64>,
     /// Entries that the memory's own stream has to keep.
     kept: Vec<bool>,
     claimed: Vec<bool>,
 }
 
-impl<'a> Memory<'a> {
-    fn of(stream: &'a Stream) -> Self {
+impl Memory {
+    fn of(stream: &Stream) -> Self {
         let cycles: Vec<u64> = stream.timed().map(|(cycle, _)| cycle).collect();
-        let entries = &stream.entries[..];
+        let entries: Vec<Entry> = stream.entries.iter().collect();
         let mut kept = vec![false; entries.len()];
         // What is read back is ordered within a cycle.
         let mut from = 0;
@@ -296,10 +296,10 @@ fn slot_of(op: &StreamOp, like: &StreamOp) -> Option<u16> {
     }
 }
 
-impl<'a> Memories<'a> {
-    pub(super) fn of(streams: &'a [Stream]) -> Self {
+impl Memories {
+    pub(super) fn of(streams: &[Stream]) -> Self {
         let places = places(streams.iter().map(|stream| stream.component));
-        let memory = |(place, stream): (usize, &'a Stream)| {
+        let memory = |(place, stream): (usize, &Stream)| {
             if places.get(&stream.component) == Some(&place) {
                 Memory::of(stream)
             } else {
@@ -317,7 +317,7 @@ impl<'a> Memories<'a> {
         }
     }
 
-    fn get(&self, component: Component) -> Option<&Memory<'a>> {
+    fn get(&self, component: Component) -> Option<&Memory> {
         Some(&self.memories[*self.places.get(&component)?])
     }
 
@@ -371,14 +371,14 @@ impl<'a> Memories<'a> {
     }
 
     /// What is left of a stream, with its waits.
-    pub(super) fn left(&self, place: usize, stream: &'a Stream) -> Vec<Entry> {
+    pub(super) fn left(&self, place: usize, stream: &Stream) -> Vec<Entry> {
         let claimed = &self.memories[place].claimed;
         let mut before = 0;
         let left = stream.timed().enumerate().filter(|&(k, _)| {
             let claimed = claimed.get(k).is_some_and(|&claimed| claimed);
             !claimed
         });
-        let entry = |(_, (cycle, &op)): (usize, (u64, &StreamOp))| {
+        let entry = |(_, (cycle, op)): (usize, (u64, StreamOp))| {
             // `kept` bounds them.
             let wait = (cycle - before) as u32;
             before = cycle;

@@ -3,6 +3,7 @@
 //! See [`parse_schedule`].
 
 use super::line::{Line, Lines, quote};
+use crate::entries::Entries;
 use crate::error::IsaError;
 use crate::op::{Op, OpShape};
 use crate::schedule::{
@@ -37,7 +38,7 @@ pub fn print_schedule(schedule: &Schedule) -> String {
             .line();
         for (cycle, op) in stream.timed() {
             out.text("@").number(cycle).text(" ");
-            out.entry(op).line();
+            out.entry(&op).line();
         }
     }
     out.0
@@ -206,7 +207,7 @@ pub(crate) fn parse_schedule_lines(lines: &mut Lines<'_>) -> Result<Schedule, Is
                 cycle = 0;
                 schedule.streams.push(Stream {
                     component: component(&mut line)?,
-                    entries: Vec::new(),
+                    entries: Entries::new(),
                 });
             }
             other => return line.fail(format!("unknown statement `{other}` in a schedule")),

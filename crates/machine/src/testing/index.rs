@@ -112,7 +112,8 @@ impl ScheduleIndex {
         let mut life = life;
         loop {
             let sender = self.family(self.lives[life].write.site)[0];
-            let entry = &schedule.streams[sender.stream].entries[sender.entry];
+            let entries = &schedule.streams[sender.stream].entries;
+            let entry = entries.get(sender.entry).expect("a site is an entry");
             life = match (entry.op, self.read.get(&sender)) {
                 (StreamOp::Compute { .. }, _) => return Origin::Computed(sender),
                 (StreamOp::Load { address, .. }, None) => return Origin::Loaded(address),
@@ -332,7 +333,7 @@ pub fn entries(schedule: &Schedule) -> impl Iterator<Item = (Site, Component, u6
     let streams = schedule.streams.iter().enumerate();
     streams.flat_map(|(number, stream)| {
         let timed = stream.timed().enumerate();
-        timed.map(move |(entry, (cycle, &op))| {
+        timed.map(move |(entry, (cycle, op))| {
             let site = Site {
                 stream: number,
                 entry,

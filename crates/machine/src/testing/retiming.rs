@@ -133,7 +133,8 @@ impl<'a> System<'a> {
     fn access(&self, schedule: &Schedule, access: &Access, write: bool) -> ((usize, u64), i64) {
         let Site { stream, entry } = access.site;
         let stream = &schedule.streams[stream];
-        let all = accesses(self.to, stream.component, &stream.entries[entry].op);
+        let entry = stream.entries.get(entry).expect("a site is an entry");
+        let all = accesses(self.to, stream.component, &entry.op);
         let found = all.iter().find(|a| a.0 == access.field && a.4 == write);
         let &(_, _, delay, span, _) = found.expect("indexed");
         let (family, offset) = self.place[&access.site];
@@ -238,7 +239,10 @@ impl<'a> System<'a> {
             log_n: self.to.log_n,
             dram: schedule.dram.clone(),
             streams: streams
-                .map(|(component, (_, entries))| Stream { component, entries })
+                .map(|(component, (_, entries))| Stream {
+                    component,
+                    entries: entries.into(),
+                })
                 .collect(),
             cycles,
         }
@@ -270,7 +274,8 @@ fn offsets(schedule: &Schedule, machine: &Resolved, family: &[Site]) -> Vec<u64>
         Component::Unit { .. } | Component::XbarPort { .. } => 0,
     };
     let offset = |&site: &Site| {
-        let entry = schedule.streams[site.stream].entries[site.entry].op;
+        let entry = schedule.streams[site.stream].entries.get(site.entry);
+        let entry = entry.expect("a site is an entry").op;
         let crossed = match entry {
             _ if site == family[0] => return 0,
             StreamOp::Write {

@@ -128,7 +128,8 @@ impl<'a> Subject<'a> {
     }
 
     fn op(&self, site: Site) -> StreamOp {
-        self.schedule.streams[site.stream].entries[site.entry].op
+        let entry = self.schedule.streams[site.stream].entries.get(site.entry);
+        entry.expect("a site is an entry").op
     }
 
     fn component(&self, site: Site) -> Component {

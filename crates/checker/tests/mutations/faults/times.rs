@@ -136,7 +136,7 @@ fn swapped_instructions(subject: &Subject<'_>, site: Site, rng: &mut TestRng) ->
     let earlier = stream.timed().take(site.entry).enumerate();
     let before: Vec<usize> = earlier
         .filter(|&(_, (cycle, op))| {
-            cycle < ready && cycle < read.start && commuted(*op) != instruction
+            cycle < ready && cycle < read.start && commuted(op) != instruction
         })
         .map(|(entry, _)| entry)
         .collect();
@@ -174,7 +174,7 @@ fn swapped_vectors(subject: &Subject<'_>, site: Site, rng: &mut TestRng) -> Opti
     let entry = rng.index(entries.len());
     let other = Site { entry, ..site };
     (subject.is_needed(site) && subject.is_needed(other)).then_some(())?;
-    match entries[entry].op {
+    match entries.get(entry)?.op {
         StreamOp::Read {
             slot: second,
             to: link,
@@ -225,8 +225,8 @@ fn crowded(subject: &Subject<'_>, site: Site) -> Option<Draft> {
             cycle = start;
             break;
         }
-        let span = busy(subject.machine, component, op);
-        if ports(subject.machine, component, op).0 == kind && span > 0 {
+        let span = busy(subject.machine, component, &op);
+        if ports(subject.machine, component, &op).0 == kind && span > 0 {
             let port = free_at.iter_mut().min()?;
             *port = start + span;
             last = start;

@@ -1,0 +1,411 @@
+//! The entries of a stream, packed.
+//!
+//! A schedule has several entries an instruction and is by far the largest thing
+//! that a compilation makes, so entries are kept in bytes: a tag that says what kind
+//! of entry it is, the wait, and its numbers, each in as many groups of seven bits as
+//! it needs. This is how programs hold streams; what a machine fetches is
+//! [`crate::encode_streams`].
+
+use std::fmt;
+
+use crate::op::Op;
+use crate::schedule::{Entry, Link, NO_SLOT, StreamOp};
+
+/// Tags of entries that compute are the operation, with a bit for each operand at
+/// these places; those of others have the highest bit.
+const OPERANDS: u32 = 4;
+const OTHER: u8 = 1 << 7;
+/// Kinds of other entries, in the bits below.
+const KIND: u32 = 4;
+const READ: u8 = 0;
+const WRITE: u8 = 1;
+const ROUTE: u8 = 2;
+const LOAD: u8 = 3;
+const STORE: u8 = 4;
+/// In the lowest bits of reads and writes: this bit for a channel, below it the
+/// link's index, or that it follows as a number.
+const CHANNEL: u8 = 1 << 3;
+const FOLLOWS: u8 = CHANNEL - 1;
+
+/// Entries from a mark to the next.
+const STRIDE: usize = 64;
+
+/// The entries of a stream in order, packed into some 4 to 9 bytes each.
+#[derive(Clone, Default)]
+pub struct Entries {
+    bytes: Vec<u8>,
+    len: usize,
+    /// Where every so many entries start: number and byte.
+    marks: Vec<(usize, usize)>,
+}
+
+impl Entries {
+    /// No entries.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes that the entries take.
+    #[must_use]
+    pub fn byte_count(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Appends an entry.
+    pub fn push(&mut self, entry: Entry) {
+        if self
+            .marks
+            .last()
+            .is_none_or(|mark| self.len >= mark.0 + STRIDE)
+        {
+            self.marks.push((self.len, self.bytes.len()));
+        }
+        let out = &mut self.bytes;
+        match entry.op {
+            StreamOp::Compute {
+                op,
+                modulus,
+                dst,
+                src,
+                imm,
+            } => {
+                let operands = (0..3).filter(|&k| src[k as usize] != NO_SLOT);
+                let operands: u8 = operands.map(|k| 1 << (OPERANDS + k)).sum();
+                out.push(op as u8 | operands);
+                put(out, entry.wait);
+                put(out, modulus.into());
+                put(out, dst.into());
+                for slot in src.into_iter().filter(|&slot| slot != NO_SLOT) {
+                    put(out, slot.into());
+                }
+                put(out, imm);
+            }
+            StreamOp::Read { slot, to } => put_access(out, READ, entry.wait, (slot, to)),
+            StreamOp::Write { slot, from } => put_access(out, WRITE, entry.wait, (slot, from)),
+            StreamOp::Route { from } => {
+                out.push(OTHER | ROUTE << KIND);
+                put(out, entry.wait);
+                put(out, from.into());
+            }
+            StreamOp::Load { address, bank } => {
+                put_transfer(out, LOAD, entry.wait, (address, bank));
+            }
+            StreamOp::Store { address, bank } => {
+                put_transfer(out, STORE, entry.wait, (address, bank));
+            }
+        }
+        self.len += 1;
+    }
+
+    /// Appends the entries of another list; the first of them waits `wait` cycles.
+    pub fn append(&mut self, other: &Entries, wait: u32) {
+        let mut rest = other.iter();
+        if let Some(first) = rest.next() {
+            self.push(Entry { wait, ..first });
+            let skipped = other.bytes.len() - rest.bytes.len();
+            let (entry, byte) = (self.len - 1, self.bytes.len() - skipped);
+            let marks = other.marks.iter().skip(1);
+            self.marks
+                .extend(marks.map(|mark| (entry + mark.0, byte + mark.1)));
+            self.bytes.extend_from_slice(rest.bytes);
+            self.len += rest.left;
+        }
+    }
+
+    /// The entries in order.
+    #[must_use]
+    pub fn iter(&self) -> EntryIter<'_> {
+        EntryIter {
+            bytes: &self.bytes,
+            left: self.len,
+        }
+    }
+
+    /// An entry, `None` beyond the last.
+    ///
+    /// # Cost
+    /// That of reading some 64 entries.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<Entry> {
+        let next = self.marks.partition_point(|mark| mark.0 <= index);
+        let (first, byte) = *self.marks.get(next.checked_sub(1)?)?;
+        let mut from = EntryIter {
+            bytes: &self.bytes[byte..],
+            left: self.len - first,
+        };
+        from.nth(index - first)
+    }
+
+    /// Unpacks the entries, changes them, and packs them again.
+    pub fn edit<T>(&mut self, change: impl FnOnce(&mut Vec<Entry>) -> T) -> T {
+        let mut list = self.iter().collect();
+        let result = change(&mut list);
+        *self = list.into();
+        result
+    }
+
+    /// Gives back memory that is reserved for further entries.
+    pub fn shrink_to_fit(&mut self) {
+        self.bytes.shrink_to_fit();
+    }
+}
+
+/// Reads packed entries one after the other.
+#[derive(Debug, Clone)]
+pub struct EntryIter<'a> {
+    bytes: &'a [u8],
+    left: usize,
+}
+
+impl Iterator for EntryIter<'_> {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        self.left = self.left.checked_sub(1)?;
+        let tag = self.byte();
+        let wait = self.number();
+        let op = if tag & OTHER == 0 {
+            let op = Op::ALL[usize::from(tag & ((1 << OPERANDS) - 1))];
+            let (modulus, dst) = (self.short(), self.short());
+            let mut src = [NO_SLOT; 3];
+            for (k, slot) in src.iter_mut().enumerate() {
+                if tag >> (OPERANDS as usize + k) & 1 == 1 {
+                    *slot = self.short();
+                }
+            }
+            let imm = self.number();
+            StreamOp::Compute {
+                op,
+                modulus,
+                dst,
+                src,
+                imm,
+            }
+        } else {
+            match (tag & !OTHER) >> KIND {
+                READ => StreamOp::Read {
+                    to: self.link(tag),
+                    slot: self.short(),
+                },
+                WRITE => StreamOp::Write {
+                    from: self.link(tag),
+                    slot: self.short(),
+                },
+                ROUTE => StreamOp::Route { from: self.short() },
+                LOAD => StreamOp::Load {
+                    address: self.number(),
+                    bank: self.short(),
+                },
+                _ => StreamOp::Store {
+                    address: self.number(),
+                    bank: self.short(),
+                },
+            }
+        };
+        Some(Entry { wait, op })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for EntryIter<'_> {}
+
+impl EntryIter<'_> {
+    fn byte(&mut self) -> u8 {
+        let (&byte, rest) = self.bytes.split_first().expect("entries are whole");
+        self.bytes = rest;
+        byte
+    }
+
+    fn number(&mut self) -> u32 {
+        let mut value = 0;
+        let mut shift = 0;
+        loop {
+            let byte = self.byte();
+            value |= u32::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return value;
+            }
+            shift += 7;
+        }
+    }
+
+    fn short(&mut self) -> u16 {
+        self.number() as u16
+    }
+
+    fn link(&mut self, tag: u8) -> Link {
+        let index = match tag & FOLLOWS {
+            FOLLOWS => self.short(),
+            index => index.into(),
+        };
+        match tag & CHANNEL {
+            0 => Link::Xbar(index),
+            _ => Link::Channel(index),
+        }
+    }
+}
+
+fn put(out: &mut Vec<u8>, mut value: u32) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn put_access(out: &mut Vec<u8>, kind: u8, wait: u32, (slot, link): (u16, Link)) {
+    let (bit, index) = match link {
+        Link::Xbar(index) => (0, index),
+        Link::Channel(index) => (CHANNEL, index),
+    };
+    let short = index.min(FOLLOWS.into()) as u8;
+    out.push(OTHER | kind << KIND | bit | short);
+    put(out, wait);
+    if short == FOLLOWS {
+        put(out, index.into());
+    }
+    put(out, slot.into());
+}
+
+fn put_transfer(out: &mut Vec<u8>, kind: u8, wait: u32, (address, bank): (u32, u16)) {
+    out.push(OTHER | kind << KIND);
+    put(out, wait);
+    put(out, address);
+    put(out, bank.into());
+}
+
+impl PartialEq for Entries {
+    fn eq(&self, other: &Self) -> bool {
+        (self.len, &self.bytes) == (other.len, &other.bytes)
+    }
+}
+
+impl Eq for Entries {}
+
+impl fmt::Debug for Entries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+impl Extend<Entry> for Entries {
+    fn extend<I: IntoIterator<Item = Entry>>(&mut self, entries: I) {
+        entries.into_iter().for_each(|entry| self.push(entry));
+    }
+}
+
+impl FromIterator<Entry> for Entries {
+    fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Self {
+        let mut all = Self::new();
+        all.extend(entries);
+        all
+    }
+}
+
+impl From<Vec<Entry>> for Entries {
+    fn from(entries: Vec<Entry>) -> Self {
+        entries.into_iter().collect()
+    }
+}
+
+impl<'a> IntoIterator for &'a Entries {
+    type Item = Entry;
+    type IntoIter = EntryIter<'a>;
+
+    fn into_iter(self) -> EntryIter<'a> {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries() -> Vec<Entry> {
+        let numbers = [0, 1, 127, 128, 16_383, 16_384, u32::MAX - 1, u32::MAX];
+        let mut list = Vec::new();
+        for (k, &wait) in numbers.iter().enumerate() {
+            let short = (wait as u16).min(NO_SLOT - 1);
+            let link = match k % 2 {
+                0 => Link::Xbar(short),
+                _ => Link::Channel(k as u16),
+            };
+            let mut src = [short, 3, 0];
+            src[k % 3] = NO_SLOT;
+            let ops = [
+                StreamOp::Compute {
+                    op: Op::ALL[k],
+                    modulus: u16::MAX,
+                    dst: short,
+                    src,
+                    imm: wait,
+                },
+                StreamOp::Read {
+                    slot: short,
+                    to: link,
+                },
+                StreamOp::Write {
+                    slot: u16::MAX,
+                    from: link,
+                },
+                StreamOp::Route { from: short },
+                StreamOp::Load {
+                    address: wait,
+                    bank: short,
+                },
+                StreamOp::Store {
+                    address: wait,
+                    bank: u16::MAX,
+                },
+            ];
+            list.extend(ops.map(|op| Entry { wait, op }));
+        }
+        list
+    }
+
+    #[test]
+    fn entries_read_back() {
+        let list = entries();
+        let packed: Entries = list.iter().copied().collect();
+        assert_eq!(packed.len(), list.len());
+        assert_eq!(packed.iter().collect::<Vec<_>>(), list);
+        assert_ne!(packed, Entries::from(list[1..].to_vec()));
+    }
+
+    #[test]
+    fn a_list_is_appended_with_another_first_wait() {
+        let mut list = entries();
+        let mut packed = Entries::from(list.clone());
+        packed.append(&Entries::from(list.clone()), 77);
+        packed.append(&Entries::new(), 5);
+        let first = list.len();
+        list.extend(list.clone());
+        list[first].wait = 77;
+        assert_eq!(packed, Entries::from(list.clone()));
+        packed.append(&Entries::from(list.clone()), list[0].wait);
+        list.extend(list.clone());
+        for (k, &entry) in list.iter().enumerate() {
+            assert_eq!(packed.get(k), Some(entry));
+        }
+        assert_eq!(packed.get(list.len()), None);
+        packed.edit(|entries| entries.remove(3));
+        list.remove(3);
+        assert_eq!(packed, Entries::from(list));
+    }
+}
