@@ -18,7 +18,7 @@ ARROWS: dict[str, set[str]] = {
     "machine": {"isa"},
     "program": set(),
     "schemes": {"ring", "isa"},
-    "lower": {"program", "schemes", "isa", "machine"},
+    "lower": {"program", "schemes", "ring", "isa", "machine"},
     "compiler": {"isa", "machine"},
     "checker": {"isa", "machine"},
     "simulator": {"isa", "machine", "ring"},

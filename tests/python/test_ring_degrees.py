@@ -1,4 +1,4 @@
-"""Every vector length of F1: the simulated machine computes what CPU and twin do."""
+"""Every vector length of F1, and longer polynomials: the machine computes what CPU and twin do."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from cyclotron import Encrypted, Plain
 from cyclotron.errors import CyclotronError
 
 DEGREES = (1024, 2048, 4096, 8192, 16384)
+#: Two, four and eight vectors.
+LONGER = ("ckks", 32768), ("bgv", 65536), ("ckks", 131072)
 #: From here on, parameters for one multiplication are secure.
 SECURE_FROM = 4096
 REASON = "a test of every vector length"
@@ -49,6 +51,11 @@ def test_short_vectors_are_insecure_and_refused_without_a_reason(n: int) -> None
         run("bgv", n)
 
 
-def test_longer_vectors_are_not_the_machines() -> None:
-    with pytest.raises(CyclotronError, match="1024 to 16384 words"):
-        run("bgv", 2 * DEGREES[-1], allow_insecure=REASON)
+@pytest.mark.parametrize(("scheme", "n"), LONGER)
+def test_longer_polynomials_are_several_vectors(scheme: str, n: int) -> None:
+    report = run(scheme, n).report
+    assert report["parameters"]["log_n"] == n.bit_length() - 1
+    assert report["security_bits"] >= 128
+    assert report["outputs_match_twin"]
+    assert report["limbs_identical_to_cpu"]
+    assert report["lower_bound_cycles"] <= report["cycles"]

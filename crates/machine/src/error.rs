@@ -91,7 +91,7 @@ pub enum MachineError {
     },
     /// A memory holds not one vector.
     #[error(
-        "machine `{machine}`: {key} is {has_bytes} bytes, which holds no vector of {vector_bytes} bytes (N = 2^{log_n}); make it larger or N smaller"
+        "machine `{machine}`: {key} is {has_bytes} bytes, which holds no vector of {vector_bytes} bytes (2^{log_n} words); make it larger, or the vectors shorter"
     )]
     NoSlots {
         /// The machine.

@@ -110,6 +110,33 @@ fn degrees_outside_the_range_are_refused() {
     }
 }
 
+#[test]
+fn longer_polynomials_take_the_longest_vectors() {
+    for (log_n, vectors) in [(10, 10), (14, 14), (15, 14), (17, 14)] {
+        let resolved = f1().resolve_for_polynomials(log_n).expect("has vectors");
+        assert_eq!(resolved, f1().resolve(vectors).expect("resolves"));
+    }
+    let error = f1().resolve_for_polynomials(9).expect_err("too short");
+    assert!(error.to_string().contains("1024 to 16384 words"), "{error}");
+    // 18 bits are enough for primes that are 1 modulo 2^17, for 2^16 words, but no longer.
+    let narrow = f1().vary("moduli.bits_max", 18).expect("legal");
+    assert!(narrow.resolve_for_polynomials(16).is_ok());
+    let error = narrow.resolve_for_polynomials(17).expect_err("2^18 + 1");
+    assert!(matches!(
+        error,
+        MachineError::WordTooSmall { log_n: 17, .. }
+    ));
+    // A memory is too small for a vector, however many a polynomial is.
+    let small = f1().vary("scratchpad.kib_per_bank", 32).expect("legal");
+    let error = small.resolve_for_polynomials(16).expect_err("too small");
+    assert!(
+        error
+            .to_string()
+            .contains("no vector of 65536 bytes (2^14 words)"),
+        "{error}"
+    );
+}
+
 /// Table 2 of the extended paper. Its entries are rounded to two digits after the
 /// point, its totals to one.
 #[test]

@@ -28,6 +28,10 @@
 //! `bconv` defines several values: `%4 coeff:m1, %5 coeff:m2 = bconv %0 %1 c8`,
 //! where its matrix starts at constant 8. An immediate `=5` instead of `c1`
 //! appends the constant 5 to the table if it is not there.
+//!
+//! A program on parts ([`crate::part`]) has a line `log_parts 1` after `log_n`; inputs and
+//! outputs that are other parts than the first end in `part 1` (before an output's value),
+//! and the source `twist` is a twist.
 
 //!
 //! The other forms are described at [`parse_plan`], [`parse_schedule`] and

@@ -81,7 +81,7 @@ pub(crate) static MACHINE: TableSpec = TableSpec {
             },
             Required,
             "words",
-            "The longest vector; at least `n_min`.",
+            "The longest vector; at least `n_min`. Longer polynomials are several such vectors.",
         ),
         field(
             "issue",
