@@ -9,6 +9,7 @@
     reason = "a benchmark reports on standard output"
 )]
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use cyclotron_checker::check;
@@ -109,7 +110,10 @@ fn simulate_f1() {
     let f1 = Machine::shipped("f1").expect("shipped");
     let f1 = f1.resolve(log_n).expect("resolves");
     let options = cyclotron_compiler::Options::default();
-    let compiled = compile(&program, &f1, &options, &mut |_, _| {}).expect("fits");
+    let compiled = compile(&program, &f1, &options, &mut |_, _| {
+        ControlFlow::Continue(())
+    })
+    .expect("fits");
     let ring = Ring::<u32>::new(log_n, &moduli, Simd::detect().expect("a path")).expect("a ring");
     let inputs = HashInputs::new(1, &program);
     let (expected, seconds) = best(|| interpret(&compiled.program, &ring, &inputs).expect("runs"));

@@ -1,5 +1,7 @@
 //! Compiled schedules: accepted, and simulated to the interpreter's limbs.
 
+use std::ops::ControlFlow;
+
 use cyclotron_checker::check;
 use cyclotron_compiler::{CompileError, Options, compile};
 use cyclotron_isa::testing::{HashInputs, ProgramShape, TestRng, random_program};
@@ -18,7 +20,9 @@ fn verify(seed: u64, machine: &Resolved, ring: &Ring<u32>, moduli: &[u64]) -> bo
     shape.calls = 1 + rng.index(12);
     shape.instructions = 5 + rng.index(40);
     let program = random_program(seed, &shape);
-    let compiled = match compile(&program, machine, &Options::default(), &mut |_, _| {}) {
+    let compiled = match compile(&program, machine, &Options::default(), &mut |_, _| {
+        ControlFlow::Continue(())
+    }) {
         Ok(compiled) => compiled,
         Err(CompileError::DoesNotFit { .. }) => return false,
         Err(other) => panic!("seed {seed}: {other}"),

@@ -9,6 +9,7 @@
 )]
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use cyclotron_compiler::{Options, compile};
@@ -48,6 +49,7 @@ fn compile_program(steps: u32, machine: &cyclotron_machine::Resolved) -> (usize,
     let mut ended = |phase, _| {
         *seconds.entry(phase).or_insert(0.0) += began.elapsed().as_secs_f64();
         began = Instant::now();
+        ControlFlow::Continue(())
     };
     let compiled = compile(&program, machine, &Options::default(), &mut ended);
     let compiled = compiled.expect("the program fits");

@@ -1,6 +1,7 @@
 //! Prints how good and how fast schedules of key-switch programs are.
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use cyclotron_checker::check;
@@ -32,10 +33,13 @@ fn main() {
             let legal = legalize(program, |op| machine.timing(op).is_some()).expect("legal");
             let flat = FlatProgram::new(&legal).expect("flat");
             let t0 = start.elapsed();
-            let plan = plan_movement(&flat, &machine, &mut |_| {}).expect("plan");
+            let plan =
+                plan_movement(&flat, &machine, &mut |_| ControlFlow::Continue(())).expect("plan");
             let t1 = start.elapsed();
-            let (schedule, stats) =
-                place(&flat, &plan, &machine, &Options::default(), &mut |_| {}).expect("schedule");
+            let (schedule, stats) = place(&flat, &plan, &machine, &Options::default(), &mut |_| {
+                ControlFlow::Continue(())
+            })
+            .expect("schedule");
             let t2 = start.elapsed();
             let legal = check(&flat, &schedule, &machine);
             let bound = lower_bound(&flat, &machine).expect("bound");

@@ -3,6 +3,7 @@
 //! `cargo run --release --example saved -- EFFORT FILE...`, the files from `cyclotron compile -o`.
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use cyclotron_checker::check;
@@ -27,13 +28,16 @@ fn report(name: &str, flat: &FlatProgram, machine: &Resolved, effort: u8) {
     let start = Instant::now();
     let bound = lower_bound(flat, machine).expect("bound");
     let t0 = start.elapsed();
-    let plan = plan_movement(flat, machine, &mut |_| {}).expect("plan");
+    let plan = plan_movement(flat, machine, &mut |_| ControlFlow::Continue(())).expect("plan");
     let t1 = start.elapsed();
     let options = Options {
         effort,
         ..Options::default()
     };
-    let (schedule, stats) = place(flat, &plan, machine, &options, &mut |_| {}).expect("schedule");
+    let (schedule, stats) = place(flat, &plan, machine, &options, &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .expect("schedule");
     let t2 = start.elapsed();
     let name = name.rsplit('/').next().unwrap_or(name);
     println!(

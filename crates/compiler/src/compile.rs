@@ -1,10 +1,12 @@
 //! All phases in a row.
 
+use std::ops::ControlFlow;
+
 use cyclotron_isa::{FlatProgram, LimbProgram, MovementPlan, Schedule};
 use cyclotron_machine::Resolved;
 
 use crate::bound::{LowerBound, lower_bound};
-use crate::error::CompileError;
+use crate::error::{CompileError, proceed};
 use crate::legalize::legalize;
 use crate::movement::plan_movement;
 use crate::place::place;
@@ -73,18 +75,20 @@ pub struct Compiled {
 }
 
 /// Compiles a limb program for a machine. `progress` is called with the phase
-/// and the fraction of it that is done, in `[0, 1]`.
+/// and the fraction of it that is done, in `[0, 1]`, at least every few thousand
+/// instructions of movement and placement; `Break` abandons the work.
 ///
 /// # Errors
-/// [`CompileError`] says what the machine lacks or what does not fit.
+/// [`CompileError`] says what the machine lacks or what does not fit;
+/// [`CompileError::Interrupted`] if `progress` says so.
 pub fn compile(
     program: &LimbProgram,
     machine: &Resolved,
     options: &Options,
-    progress: &mut dyn FnMut(Phase, f64),
+    progress: &mut dyn FnMut(Phase, f64) -> ControlFlow<()>,
 ) -> Result<Compiled, CompileError> {
     check_match(program, machine)?;
-    progress(Phase::Legalize, 0.0);
+    proceed(progress(Phase::Legalize, 0.0))?;
     let supported = |op| machine.timing(op).is_some();
     let program = legalize(program, supported).map_err(|error| match error {
         CompileError::Unsupported { op, .. } => CompileError::Unsupported {
@@ -94,10 +98,10 @@ pub fn compile(
         other => other,
     })?;
     let flat = FlatProgram::new(&program)?;
-    progress(Phase::Legalize, 1.0);
-    progress(Phase::Bound, 0.0);
+    proceed(progress(Phase::Legalize, 1.0))?;
+    proceed(progress(Phase::Bound, 0.0))?;
     let bound = lower_bound(&flat, machine)?;
-    progress(Phase::Bound, 1.0);
+    proceed(progress(Phase::Bound, 1.0))?;
     let mut planned = |part| progress(Phase::Movement, part);
     let plan = match options.phase2 {
         Phase2::Greedy => plan_movement(&flat, machine, &mut planned)?,

@@ -1,10 +1,15 @@
 //! Why a program cannot be compiled for a machine.
 
+use std::ops::ControlFlow;
+
 use cyclotron_isa::{IsaError, Op};
 
-/// A program that a machine cannot execute, and what to change.
+/// A program that a machine cannot execute, and what to change; or an interruption.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompileError {
+    /// Whoever watches the progress stopped the compiler.
+    #[error("the compilation was interrupted")]
+    Interrupted,
     /// The machine has no unit for an operation that cannot be expressed by others.
     #[error(
         "machine {machine} has no unit for {name}, which the program needs; add {name} to a unit's \
@@ -66,4 +71,12 @@ pub enum CompileError {
     /// The limb program is malformed.
     #[error(transparent)]
     Program(#[from] IsaError),
+}
+
+/// An error if the watcher says stop.
+pub(crate) fn proceed(flow: ControlFlow<()>) -> Result<(), CompileError> {
+    match flow {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(CompileError::Interrupted),
+    }
 }

@@ -9,12 +9,14 @@
 //!
 //! Neither moves a vector off-chip or on-chip-from-off-chip that the plan does not.
 
+use std::ops::ControlFlow;
+
 use cyclotron_isa::{FlatProgram, MovementPlan, Schedule};
 use cyclotron_machine::Resolved;
 
 use crate::compile::Options;
 use crate::dispatch::{Policy, dispatch};
-use crate::error::CompileError;
+use crate::error::{CompileError, proceed};
 use crate::placement::place_in_order;
 use crate::stats::PlacementStats;
 
@@ -44,7 +46,7 @@ pub fn place(
     plan: &MovementPlan,
     machine: &Resolved,
     options: &Options,
-    progress: &mut dyn FnMut(f64),
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<(Schedule, PlacementStats), CompileError> {
     let effort = usize::from(options.effort).min(BUDGET.len() - 1);
     let size = (flat.len() as u64).max(1);
@@ -61,6 +63,7 @@ pub fn place(
         let policy = Policy::of_trial(trial, options.seed, chosen.as_ref());
         let done = (trial + 1) as f64;
         let mut report = |part: f64| progress((done + part) * share);
+        proceed(report(0.0))?;
         let limit = best.as_ref().map_or(u64::MAX, |best| best.0.cycles);
         let found = dispatch(flat, plan, machine, (policy, limit), &mut report)?;
         failures += 1;
@@ -76,8 +79,8 @@ pub fn place(
     }
     let best = match best {
         Some(best) => best,
-        None => place_in_order(flat, plan, machine, &mut |_| {})?,
+        None => place_in_order(flat, plan, machine, &mut |_| progress(1.0))?,
     };
-    progress(1.0);
+    proceed(progress(1.0))?;
     Ok(best)
 }

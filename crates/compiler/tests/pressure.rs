@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::ops::ControlFlow;
+
 use cyclotron_checker::check;
 use cyclotron_compiler::{
     CompileError, MOST_INSTRUCTIONS, Options, Phase2, compile, legalize, plan_by_pressure,
@@ -56,18 +58,21 @@ fn with_places(places: u16) -> cyclotron_machine::Resolved {
 #[test]
 fn scarce_places_are_enough_where_critical_paths_would_spill() {
     let flat = flat(&chains(64, 6));
-    let plan = plan_by_pressure(&flat, &with_places(16), &mut |_| {}).expect("fits");
+    let plan = plan_by_pressure(&flat, &with_places(16), &mut |_| ControlFlow::Continue(()))
+        .expect("fits");
     assert_eq!(plan.traffic.intermediate_stores, 0);
     assert_eq!(plan.traffic.total(), 2);
     // The program's order computes all chains side by side.
-    let in_order = plan_movement(&flat, &with_places(16), &mut |_| {}).expect("fits");
+    let in_order =
+        plan_movement(&flat, &with_places(16), &mut |_| ControlFlow::Continue(())).expect("fits");
     assert!(in_order.traffic.intermediate_stores > 0);
 }
 
 #[test]
 fn plentiful_places_give_the_critical_path() {
     let flat = flat(&chains(8, 5));
-    let plan = plan_by_pressure(&flat, &with_places(64), &mut |_| {}).expect("fits");
+    let plan = plan_by_pressure(&flat, &with_places(64), &mut |_| ControlFlow::Continue(()))
+        .expect("fits");
     let order = plan.steps.iter().filter_map(|step| match step {
         Step::Compute(inst) => Some(*inst),
         _ => None,
@@ -82,7 +87,7 @@ fn plentiful_places_give_the_critical_path() {
 fn every_instruction_is_executed_once_after_its_operands() {
     let flat = flat(&programs::inner_sums(14, 3, 3, 2));
     let machine = Shape::f1().resolve(14);
-    let plan = plan_by_pressure(&flat, &machine, &mut |_| {}).expect("fits");
+    let plan = plan_by_pressure(&flat, &machine, &mut |_| ControlFlow::Continue(())).expect("fits");
     let mut done = vec![false; flat.len()];
     for step in &plan.steps {
         if let Step::Compute(inst) = *step {
@@ -110,7 +115,10 @@ fn key_switches_are_scheduled_by_pressure_and_slower() {
             phase2,
             ..Options::default()
         };
-        let compiled = compile(&program, &machine, &options, &mut |_, _| {}).expect("fits");
+        let compiled = compile(&program, &machine, &options, &mut |_, _| {
+            ControlFlow::Continue(())
+        })
+        .expect("fits");
         check(&compiled.flat, &compiled.schedule, &machine).expect("legal");
         compiled.schedule.cycles
     };
@@ -121,7 +129,7 @@ fn key_switches_are_scheduled_by_pressure_and_slower() {
 #[test]
 fn large_programs_are_refused() {
     let flat = flat(&chains(1 << 10, (MOST_INSTRUCTIONS >> 10) + 1));
-    let refused = plan_by_pressure(&flat, &with_places(16), &mut |_| {});
+    let refused = plan_by_pressure(&flat, &with_places(16), &mut |_| ControlFlow::Continue(()));
     match refused {
         Err(CompileError::TooLarge {
             instructions, most, ..

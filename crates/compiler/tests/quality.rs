@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::ops::ControlFlow;
+
 use cyclotron_checker::check;
 use cyclotron_compiler::{Options, compile};
 use support::{machines::Shape, programs};
@@ -16,7 +18,10 @@ fn effort_buys_better_schedules_of_key_switches() {
             effort,
             ..Options::default()
         };
-        let compiled = compile(&program, &machine, &options, &mut |_, _| {}).expect("fits");
+        let compiled = compile(&program, &machine, &options, &mut |_, _| {
+            ControlFlow::Continue(())
+        })
+        .expect("fits");
         check(&compiled.flat, &compiled.schedule, &machine).expect("legal");
         let cycles = compiled.schedule.cycles;
         assert!(
@@ -40,7 +45,9 @@ fn equal_options_give_equal_schedules() {
             seed,
             ..Options::default()
         };
-        let compiled = compile(&program, &machine, &options, &mut |_, _| {});
+        let compiled = compile(&program, &machine, &options, &mut |_, _| {
+            ControlFlow::Continue(())
+        });
         compiled.expect("fits").schedule
     };
     assert_eq!(schedule(7), schedule(7));

@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::ops::ControlFlow;
+
 use cyclotron_checker::check;
 use cyclotron_compiler::{CompileError, Options, Phase2, compile};
 use support::{
@@ -50,7 +52,9 @@ fn random_programs_compile_or_are_refused() {
                 Phase2::Greedy
             },
         };
-        match compile(&program, &machine, &options, &mut |_, _| {}) {
+        match compile(&program, &machine, &options, &mut |_, _| {
+            ControlFlow::Continue(())
+        }) {
             Ok(compiled) => {
                 let (bound, schedule) = (compiled.bound, compiled.schedule);
                 if let Err(why) = check(&compiled.flat, &schedule, &machine) {

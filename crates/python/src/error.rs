@@ -99,6 +99,7 @@ pub(crate) fn raise(error: SessionError) -> PyErr {
         | SessionError::Wire(WireError::ParametersMismatch { .. }) => {
             KeyMismatchError::new_err(message)
         }
+        SessionError::Compile(CompileError::Interrupted) => PyKeyboardInterrupt::new_err(message),
         SessionError::Compile(_) => DoesNotFitError::new_err(message),
         SessionError::Check(_) => CheckError::new_err(message),
         SessionError::Simulate(_) => SimulationError::new_err(message),

@@ -110,10 +110,7 @@ impl PyEvaluator {
         let (inputs, plains) = (ciphertexts(inputs)?, arrays::named_values(plains)?);
         let callback = Callback::new(progress);
         let run = || {
-            let report = |fraction| {
-                // The simulator cannot be stopped midway; an interrupt is raised afterwards.
-                let _ = callback.report("simulating", fraction);
-            };
+            let report = |fraction| callback.report("simulating", fraction);
             self.evaluator
                 .simulate(&schedule.schedule, &inputs, &plains, &report)
         };

@@ -43,10 +43,7 @@ impl PySchedule {
         };
         let callback = Callback::new(progress);
         let schedule = py.detach(|| {
-            let mut report = |phase, fraction| {
-                // The compiler cannot be stopped midway; an interrupt is raised afterwards.
-                let _ = callback.report(phase_name(phase), fraction);
-            };
+            let mut report = |phase, fraction| callback.report(phase_name(phase), fraction);
             MachineSchedule::compile(&plan.plan, &machine.machine, &options, &mut report)
         });
         callback.raised()?;

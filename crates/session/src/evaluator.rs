@@ -139,7 +139,7 @@ impl Evaluator {
     }
 
     /// Executes a schedule on the simulated machine. `progress` is called with
-    /// the fraction of the values that is computed.
+    /// the fraction of the values that is computed; `Break` abandons the simulation.
     ///
     /// # Errors
     /// As [`Self::run`], or [`SessionError::Simulate`] if the machine cannot
@@ -150,7 +150,7 @@ impl Evaluator {
         schedule: &MachineSchedule,
         inputs: &Ciphertexts,
         plains: &Plaintexts,
-        progress: &dyn Fn(f64),
+        progress: &dyn Fn(f64) -> ControlFlow<()>,
     ) -> Result<(Ciphertexts, Simulated), SessionError> {
         same_parameters("the schedule", &self.context, &schedule.params)?;
         let provider = self.provider(&schedule.interface, &schedule.program, inputs, plains)?;
@@ -169,7 +169,7 @@ impl Evaluator {
         ring: &Ring<W>,
         schedule: &MachineSchedule,
         provider: &RunInputs<'_>,
-        progress: &dyn Fn(f64),
+        progress: &dyn Fn(f64) -> ControlFlow<()>,
     ) -> Result<(Ciphertexts, Simulated), SessionError> {
         let start = Instant::now();
         let options = SimulateOptions {

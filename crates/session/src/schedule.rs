@@ -1,6 +1,7 @@
 //! Programs compiled for a machine.
 
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use cyclotron_checker::{CheckReport, check};
@@ -71,7 +72,7 @@ pub struct Simulated {
 impl MachineSchedule {
     /// Compiles a plan for a machine; polynomials longer than the machine's vectors are
     /// several vectors. `progress` is called with the phase and the
-    /// fraction of it that is done.
+    /// fraction of it that is done; `Break` abandons the work.
     ///
     /// # Errors
     /// What the machine lacks, or what does not fit.
@@ -79,7 +80,7 @@ impl MachineSchedule {
         plan: &Plan,
         machine: &Machine,
         options: &Options,
-        progress: &mut dyn FnMut(Phase, f64),
+        progress: &mut dyn FnMut(Phase, f64) -> ControlFlow<()>,
     ) -> Result<Self, SessionError> {
         let resolved = machine.resolve_for_polynomials(plan.program().log_n)?;
         let parts = split(plan.program(), resolved.log_n)?;

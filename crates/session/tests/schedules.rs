@@ -1,6 +1,7 @@
 //! Schedules for F1: the same limbs as the CPU's, in memory and from a file.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use cyclotron_isa::Source;
@@ -70,7 +71,10 @@ fn setting_on(scheme: ProgramScheme, log_n: u32, machine: &Machine) -> Setting {
     let params = Arc::new(choose_parameters(&graph, &wish, Some(machine), None, None).unwrap());
     let plan = Plan::lower(&graph, &params, Some(machine), None, 5.0).unwrap();
     let options = CompileOptions::default();
-    let schedule = MachineSchedule::compile(&plan, machine, &options, &mut |_, _| {}).unwrap();
+    let schedule = MachineSchedule::compile(&plan, machine, &options, &mut |_, _| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     let context = Arc::new(Context::new(params).unwrap());
     let client = Client::generate(Arc::clone(&context), Some([4; 32])).unwrap();
     let keys = client.evaluation_keys(&plan).unwrap();
@@ -96,7 +100,7 @@ fn simulated(setting: &Setting, schedule: &MachineSchedule) -> (Arc<[u8]>, u64) 
     let Setting { inputs, plains, .. } = setting;
     let (outputs, simulated) = setting
         .evaluator
-        .simulate(schedule, inputs, plains, &|_| {})
+        .simulate(schedule, inputs, plains, &|_| ControlFlow::Continue(()))
         .unwrap();
     (outputs["y"].to_bytes(), simulated.violation_count)
 }

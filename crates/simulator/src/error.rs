@@ -5,6 +5,9 @@ use cyclotron_isa::{Component, ExecuteError, Link, Op};
 /// Why a simulation could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
+    /// Whoever watches the progress stopped the simulation.
+    #[error("the simulation was interrupted")]
+    Interrupted,
     /// The ring is not the program's, or an input limb is missing or not canonical.
     #[error(transparent)]
     Execute(#[from] ExecuteError),

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use cyclotron_isa::kernel::{self, Operation};
@@ -65,7 +66,7 @@ impl<W: Word> Evaluator<'_, W> {
         &self,
         outputs: &[NodeId],
         order: &mut Order,
-        progress: &dyn Fn(f64),
+        progress: &dyn Fn(f64) -> ControlFlow<()>,
     ) -> Result<Vec<LimbBuf<W>>, SimError> {
         let nodes = self.values.len();
         let mut store = Store {
@@ -92,7 +93,9 @@ impl<W: Word> Evaluator<'_, W> {
                 order.finished(node);
             }
             done += batch.len();
-            progress(done as f64 / total as f64);
+            if progress(done as f64 / total as f64).is_break() {
+                return Err(SimError::Interrupted);
+            }
         }
         self.fetch_inputs(outputs, &mut store)?;
         let limb = |&node: &NodeId| LimbBuf::clone(store.get(node));

@@ -1,5 +1,7 @@
 //! The simulation from streams to outputs.
 
+use std::ops::ControlFlow;
+
 use cyclotron_isa::{FlatProgram, InputProvider, Op, Schedule, Traffic, check_ring};
 use cyclotron_machine::Resolved;
 use cyclotron_ring::{LimbBuf, Ring, Word};
@@ -22,7 +24,7 @@ pub struct Options<'a> {
     /// Buckets of the activity over time.
     pub buckets: usize,
     /// Called with the fraction of the values that is computed.
-    pub progress: Option<&'a dyn Fn(f64)>,
+    pub progress: Option<&'a dyn Fn(f64) -> ControlFlow<()>>,
 }
 
 impl Default for Options<'_> {
@@ -108,7 +110,7 @@ pub fn simulate<W: Word>(
         values: &values,
         pool: thread_pool(options.threads)?,
     };
-    let progress = options.progress.unwrap_or(&|_| {});
+    let progress = options.progress.unwrap_or(&|_| ControlFlow::Continue(()));
     let limbs = evaluator.run(&outputs, &mut order, progress)?;
     for &node in values.circular().iter().chain(order.circular()) {
         if let Some(read) = values.entry(node) {

@@ -1,13 +1,12 @@
 //! Banks of register files: what an access that is not served gives, and how
 //! busy they are.
 
+mod sum;
+
 use cyclotron_isa::FlatProgram;
-use cyclotron_isa::testing::HashInputs;
-use cyclotron_isa::text::parse_schedule;
-use cyclotron_machine::testing::{SUM_SCHEDULE, sum_machine, sum_program};
+use cyclotron_machine::testing::{sum_machine, sum_program};
 use cyclotron_machine::{Resolved, Turns};
-use cyclotron_ring::{Ring, Simd};
-use cyclotron_simulator::{Options, Simulation, ViolationKind, count, simulate};
+use cyclotron_simulator::{Options, Simulation, ViolationKind, count};
 
 /// All accesses to its register files take 8 cycles.
 fn machine(accesses: u16) -> Resolved {
@@ -21,20 +20,7 @@ fn machine(accesses: u16) -> Resolved {
 }
 
 fn run(machine: &Resolved) -> Simulation<u32> {
-    let schedule = parse_schedule(SUM_SCHEDULE).expect("well formed");
-    let program = sum_program();
-    let flat = FlatProgram::new(&program).expect("flat");
-    let ring = Ring::new(program.log_n, &program.moduli, Simd::Scalar).expect("a ring");
-    let inputs = HashInputs::new(1, &program);
-    simulate(
-        &flat,
-        &schedule,
-        machine,
-        &ring,
-        &inputs,
-        Options::default(),
-    )
-    .expect("decodable")
+    sum::run(&[], machine, Options::default()).expect("decodable")
 }
 
 #[test]
@@ -54,7 +40,7 @@ fn an_entry_that_is_not_served_gives_zeros() {
 
 #[test]
 fn accesses_are_counted() {
-    let schedule = parse_schedule(SUM_SCHEDULE).expect("well formed");
+    let schedule = sum::schedule(&[]);
     let flat = FlatProgram::new(&sum_program()).expect("flat");
     let counts = count(&flat, &schedule, &machine(3), 4);
     let banks = counts.activity.last().expect("kinds");

@@ -5,6 +5,7 @@ use cyclotron_isa::{DramContent, FlatProgram, LimbProgram, StreamOp, interpret};
 use cyclotron_machine::testing::{random_resolved, schedule_naively};
 use cyclotron_ring::{Ring, Simd, Word, primes};
 use cyclotron_simulator::{Options, simulate};
+use std::ops::ControlFlow;
 
 const LOG_N: u32 = 5;
 
@@ -86,6 +87,7 @@ fn counts_are_those_of_the_schedule() {
         let progress = |fraction: f64| {
             assert!(fraction >= seen.get() && fraction <= 1.0);
             seen.set(fraction);
+            ControlFlow::Continue(())
         };
         let options = Options {
             buckets: 7,

@@ -1,35 +1,37 @@
 //! Wrong schedules, simulated: which words come out, and which violations.
 
+mod sum;
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+use cyclotron_isa::InputProvider;
 use cyclotron_isa::testing::HashInputs;
-use cyclotron_isa::text::parse_schedule;
-use cyclotron_isa::{FlatProgram, InputProvider};
-use cyclotron_machine::testing::{SUM_PRIME, SUM_SCHEDULE, sum_machine, sum_program};
-use cyclotron_ring::{Ring, Simd};
-use cyclotron_simulator::{Options, SimError, Simulation, ViolationKind, simulate};
+use cyclotron_machine::testing::{SUM_PRIME, sum_machine, sum_program};
+use cyclotron_simulator::{Options, SimError, Simulation, ViolationKind};
 
 fn run(edits: &[(&str, &str)]) -> Result<Simulation<u32>, SimError> {
-    let mut text = SUM_SCHEDULE.to_owned();
-    for (from, to) in edits {
-        assert!(text.contains(from), "{from}");
-        text = text.replacen(from, to, 1);
-    }
-    let schedule = parse_schedule(&text).expect("well formed");
-    let program = sum_program();
-    let flat = FlatProgram::new(&program).expect("flat");
-    let ring = Ring::new(program.log_n, &program.moduli, Simd::Scalar).expect("a ring");
-    let inputs = HashInputs::new(1, &program);
-    simulate(
-        &flat,
-        &schedule,
-        &sum_machine(),
-        &ring,
-        &inputs,
-        Options::default(),
-    )
+    sum::run(edits, &sum_machine(), Options::default())
+}
+
+#[test]
+fn a_simulation_can_be_stopped() {
+    let reports = Cell::new(0);
+    let stop = |_| {
+        reports.set(reports.get() + 1);
+        ControlFlow::Break(())
+    };
+    let options = Options {
+        progress: Some(&stop),
+        ..Options::default()
+    };
+    let found = sum::run(&[], &sum_machine(), options);
+    assert!(matches!(found, Err(SimError::Interrupted)));
+    assert_eq!(reports.get(), 1);
 }
 
 /// The output word by word: `%0` and `%1` where the two functions say so, else zeros.
-fn sum(first: impl Fn(usize) -> bool, second: impl Fn(usize) -> bool) -> Vec<u32> {
+fn sum_of(first: impl Fn(usize) -> bool, second: impl Fn(usize) -> bool) -> Vec<u32> {
     let program = sum_program();
     let inputs = HashInputs::new(1, &program);
     let [a, b] = [0, 1].map(|i| {
@@ -64,7 +66,7 @@ fn expect(cases: &[Wrong<'_>]) {
 
 #[test]
 fn the_legal_schedule_adds() {
-    expect(&[(&[], sum(ALL, ALL), &[])]);
+    expect(&[(&[], sum_of(ALL, ALL), &[])]);
 }
 
 #[test]
@@ -82,7 +84,7 @@ fn early_reads_see_what_was_there_word_by_word() {
     expect(&[
         (
             &moved("@27 read", "@29 route", "@32 write"),
-            sum(upto(7), ALL),
+            sum_of(upto(7), ALL),
             &[
                 ViolationKind::Unwritten { slot: 0 },
                 ViolationKind::Mixed { slot: 0 },
@@ -90,7 +92,7 @@ fn early_reads_see_what_was_there_word_by_word() {
         ),
         (
             &moved("@20 read", "@22 route", "@25 write"),
-            sum(|i| i == 0, ALL),
+            sum_of(|i| i == 0, ALL),
             &[
                 ViolationKind::Unwritten { slot: 0 },
                 ViolationKind::Mixed { slot: 0 },
@@ -99,12 +101,12 @@ fn early_reads_see_what_was_there_word_by_word() {
         // Equal spans: one cycle early is too early for every word.
         (
             &[("@49 add", "@48 add")],
-            sum(ALL, NONE),
+            sum_of(ALL, NONE),
             &[ViolationKind::Unwritten { slot: 1 }],
         ),
         (
             &[("@49 add", "@50 add")],
-            sum(NONE, NONE),
+            sum_of(NONE, NONE),
             &[ViolationKind::Unwritten { slot: 2 }],
         ),
     ]);
@@ -114,30 +116,38 @@ fn early_reads_see_what_was_there_word_by_word() {
 fn missing_streams_are_zeros() {
     let nothing = ViolationKind::NothingArrives;
     expect(&[
-        (&[("@0 load d0 -> bank0\n", "")], sum(NONE, ALL), &[nothing]),
+        (
+            &[("@0 load d0 -> bank0\n", "")],
+            sum_of(NONE, ALL),
+            &[nothing],
+        ),
         (
             &[("@30 route", "@31 route")],
-            sum(NONE, ALL),
+            sum_of(NONE, ALL),
             &[nothing, nothing],
         ),
         (
             &[("@46 route <- 1", "@46 route <- 0")],
-            sum(ALL, NONE),
+            sum_of(ALL, NONE),
             &[nothing],
         ),
-        (&[("@60 store", "@61 store")], sum(NONE, NONE), &[nothing]),
+        (
+            &[("@60 store", "@61 store")],
+            sum_of(NONE, NONE),
+            &[nothing],
+        ),
         (
             &[("@49 write s1 <- xbar0\n", "")],
-            sum(ALL, NONE),
+            sum_of(ALL, NONE),
             &[ViolationKind::Unwritten { slot: 1 }],
         ),
-        (&[("@60 store d2 <- bank1\n", "")], sum(NONE, NONE), &[]),
+        (&[("@60 store d2 <- bank1\n", "")], sum_of(NONE, NONE), &[]),
         (
             &[(
                 "@28 read s0 -> xbar0\n",
                 "@28 read s0 -> xbar0\n@28 read s0 -> xbar0\n",
             )],
-            sum(NONE, ALL),
+            sum_of(NONE, ALL),
             &[ViolationKind::TwoArrive],
         ),
     ]);
@@ -150,7 +160,7 @@ fn busy_ports_and_units_give_zeros() {
         (
             // One cycle early the channel is still busy with the first load.
             &[("@16 load", "@15 load"), ("@36 write", "@35 write")],
-            sum(ALL, NONE),
+            sum_of(ALL, NONE),
             &[busy],
         ),
         (
@@ -159,7 +169,7 @@ fn busy_ports_and_units_give_zeros() {
                 "@49 add m0 r2 <- r0 r1",
                 "@45 add m0 r3 <- r0 r0\n@49 add m0 r2 <- r0 r1",
             )],
-            sum(NONE, NONE),
+            sum_of(NONE, NONE),
             &[busy],
         ),
     ]);

@@ -1,5 +1,6 @@
 //! Programs of which every value matters, and their schedules.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use cyclotron_compiler::{CompileError, compile};
@@ -50,7 +51,9 @@ pub(crate) fn case(seed: u64) -> Option<Case> {
         _ => {
             let options = cyclotron_compiler::Options::default();
             let program = as_one_procedure(&program, &flat);
-            let compiled = compile(&program, &machine, &options, &mut |_, _| {});
+            let compiled = compile(&program, &machine, &options, &mut |_, _| {
+                ControlFlow::Continue(())
+            });
             match compiled {
                 Ok(compiled) => (compiled.flat, compiled.schedule),
                 Err(CompileError::DoesNotFit { .. }) => return None,

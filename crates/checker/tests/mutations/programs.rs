@@ -1,5 +1,6 @@
 //! Three programs, compiled for F1.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use cyclotron_isa::{FlatProgram, LimbProgram, Schedule};
@@ -62,7 +63,9 @@ fn compile(
     let params = Arc::new(params.expect("parameters"));
     let plan = Plan::lower(&graph, &params, Some(machine), only, 5.0).expect("lowers");
     let options = CompileOptions::default();
-    let compiled = MachineSchedule::compile(&plan, machine, &options, &mut |_, _| {});
+    let compiled = MachineSchedule::compile(&plan, machine, &options, &mut |_, _| {
+        ControlFlow::Continue(())
+    });
     let compiled = compiled.expect("compiles");
     let program = compiled.program().clone();
     Compiled {

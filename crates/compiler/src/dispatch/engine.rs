@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::ops::ControlFlow;
 
 use cyclotron_isa::{FlatProgram, MovementPlan, Schedule};
 use cyclotron_machine::{OpTiming, Resolved};
@@ -14,7 +15,7 @@ use super::records::Drafts;
 use super::stays::Stays;
 use super::tasks::{STORE, Tasks};
 use crate::calendar::Calendars;
-use crate::error::CompileError;
+use crate::error::{CompileError, proceed};
 use crate::placement::network::{Issue, Network};
 use crate::placement::placer::{Home, result_delay};
 use crate::placement::scratchpad::Scratchpad;
@@ -144,7 +145,7 @@ impl<'a> Engine<'a> {
     pub fn run(
         mut self,
         limit: u64,
-        progress: &mut dyn FnMut(f64),
+        progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<Option<(Schedule, PlacementStats)>, CompileError> {
         let total = self.left.max(1);
         let (mut reported, mut idle) = (self.left, 0);
@@ -171,9 +172,9 @@ impl<'a> Engine<'a> {
             if self.stuck || idle > IDLE_ROUNDS || self.now >= limit {
                 return Ok(None);
             }
-            if reported - self.left >= 1 << 16 {
+            if reported - self.left >= 1 << 10 {
                 reported = self.left;
-                progress(1.0 - self.left as f64 / total as f64);
+                proceed(progress(1.0 - self.left as f64 / total as f64))?;
             }
             self.step();
         }

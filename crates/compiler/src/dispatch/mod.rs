@@ -34,6 +34,8 @@ mod stays;
 mod tasks;
 mod transfer;
 
+use std::ops::ControlFlow;
+
 use cyclotron_isa::{FlatProgram, MovementPlan, Schedule};
 use cyclotron_machine::Resolved;
 
@@ -48,7 +50,7 @@ pub(crate) fn dispatch(
     plan: &MovementPlan,
     machine: &Resolved,
     (policy, limit): (Policy, u64),
-    progress: &mut dyn FnMut(f64),
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Option<(Schedule, PlacementStats)>, CompileError> {
     Engine::new(flat, plan, machine, policy)?.run(limit, progress)
 }

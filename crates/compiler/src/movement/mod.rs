@@ -27,6 +27,8 @@ mod loads;
 mod mover;
 pub(crate) mod victims;
 
+use std::ops::ControlFlow;
+
 use cyclotron_isa::{FlatProgram, MovementPlan};
 use cyclotron_machine::Resolved;
 
@@ -46,7 +48,7 @@ use mover::Mover;
 pub fn plan_movement(
     flat: &FlatProgram,
     machine: &Resolved,
-    progress: &mut dyn FnMut(f64),
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<MovementPlan, CompileError> {
     let topology = Topology::new(machine)?;
     Mover::new(flat, machine, &topology)?.run(progress)

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::ops::ControlFlow;
 
 use cyclotron_isa::{FlatProgram, MovementPlan};
 use cyclotron_machine::{OpTiming, Resolved};
@@ -10,7 +11,7 @@ use super::check_capacity;
 use super::ledger::Ledger;
 use super::loads::LoadQueue;
 use super::victims::{NEVER, Victims};
-use crate::error::CompileError;
+use crate::error::{CompileError, proceed};
 use crate::topology::{Topology, latency_in_instructions, op_timings};
 use crate::uses::{UseLists, distinct_sources, live_instructions};
 
@@ -158,7 +159,10 @@ impl<'a> Mover<'a> {
         self.advance_oldest();
     }
 
-    pub fn run(mut self, progress: &mut dyn FnMut(f64)) -> Result<MovementPlan, CompileError> {
+    pub fn run(
+        mut self,
+        progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    ) -> Result<MovementPlan, CompileError> {
         let mut reported = 0;
         loop {
             self.arrive();
@@ -172,16 +176,16 @@ impl<'a> Mover<'a> {
                 break;
             }
             self.now = wake;
-            if self.oldest >= reported + (1 << 16) {
+            if self.oldest >= reported + (1 << 12) {
                 reported = self.oldest;
-                progress(self.oldest as f64 / self.flat.len() as f64);
+                proceed(progress(self.oldest as f64 / self.flat.len() as f64))?;
             }
         }
         assert!(
             self.oldest == self.flat.len() && self.unstored.is_empty() && self.loads.is_empty(),
             "the oldest instruction can always proceed"
         );
-        progress(1.0);
+        proceed(progress(1.0))?;
         Ok(self.ledger.finish())
     }
 

@@ -28,6 +28,8 @@ pub(crate) mod scratchpad;
 pub(crate) mod streams;
 mod transfers;
 
+use std::ops::ControlFlow;
+
 use cyclotron_isa::{FlatProgram, MovementPlan, Schedule};
 use cyclotron_machine::Resolved;
 
@@ -40,7 +42,7 @@ pub(crate) fn place_in_order(
     flat: &FlatProgram,
     plan: &MovementPlan,
     machine: &Resolved,
-    progress: &mut dyn FnMut(f64),
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<(Schedule, PlacementStats), CompileError> {
     Placer::new(flat, plan, machine)?.run(progress)
 }

@@ -1,6 +1,7 @@
 //! The state of phase 3 and the steps of the plan.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
 
 use cyclotron_isa::{DramContent, FlatProgram, Link, MovementPlan, Schedule, Step, StreamOp};
 use cyclotron_machine::{OpTiming, Resolved};
@@ -12,7 +13,7 @@ use super::residents::{NO_BANK, NO_RECORD, PlanUses, Residents};
 use super::scratchpad::Scratchpad;
 use super::streams::Recorder;
 use crate::calendar::Calendars;
-use crate::error::CompileError;
+use crate::error::{CompileError, proceed};
 use crate::stats::PlacementStats;
 use crate::topology::{Topology, op_timings};
 use crate::uses::distinct_sources;
@@ -100,13 +101,13 @@ impl<'a> Placer<'a> {
 
     pub fn run(
         mut self,
-        progress: &mut dyn FnMut(f64),
+        progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<(Schedule, PlacementStats), CompileError> {
         let total = self.plan.steps.len();
         for (position, &step) in self.plan.steps.iter().enumerate() {
             self.position = position as u32;
-            if position.is_multiple_of(1 << 16) {
-                progress(position as f64 / total as f64);
+            if position.is_multiple_of(1 << 12) {
+                proceed(progress(position as f64 / total as f64))?;
             }
             match step {
                 Step::Load(value) => self.load(value),
@@ -120,7 +121,7 @@ impl<'a> Placer<'a> {
             &self.homes,
             self.topology.channels[0],
         );
-        progress(1.0);
+        proceed(progress(1.0))?;
         self.count_busy();
         // Streams take more memory than anything else: what they do not need goes first.
         drop((self.uses, self.residents, self.homes));

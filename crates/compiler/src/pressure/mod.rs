@@ -14,10 +14,12 @@
 mod allocate;
 mod order;
 
+use std::ops::ControlFlow;
+
 use cyclotron_isa::{FlatProgram, MovementPlan};
 use cyclotron_machine::Resolved;
 
-use crate::error::CompileError;
+use crate::error::{CompileError, proceed};
 use crate::movement::check_capacity;
 use crate::placement::placer::result_delay;
 use crate::topology::{Topology, op_timings};
@@ -39,7 +41,7 @@ const SCARCE: usize = 8;
 pub fn plan_by_pressure(
     flat: &FlatProgram,
     machine: &Resolved,
-    progress: &mut dyn FnMut(f64),
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<MovementPlan, CompileError> {
     if flat.len() > MOST_INSTRUCTIONS {
         return Err(CompileError::TooLarge {
@@ -54,11 +56,11 @@ pub fn plan_by_pressure(
     let capacity = usize::try_from(topology.capacity).expect("a scratchpad fits memory");
     let live = live_instructions(flat);
     check_capacity(flat, &live, capacity)?;
-    progress(0.0);
+    proceed(progress(0.0))?;
     let delay = |inst: usize| result_delay(timing[flat.op[inst] as usize], machine);
     let order = order::order(flat, &live, (capacity, capacity / SCARCE), delay);
-    progress(0.5);
+    proceed(progress(0.5))?;
     let plan = allocate::allocate(flat, &order, capacity);
-    progress(1.0);
+    proceed(progress(1.0))?;
     Ok(plan)
 }

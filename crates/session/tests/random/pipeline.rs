@@ -1,6 +1,7 @@
 //! One program through everything.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use cyclotron_session::{
@@ -67,7 +68,9 @@ pub fn run(program: &Generated, machine: &Machine, seed: u64) -> Outcome {
         },
         ..CompileOptions::default()
     };
-    let schedule = match MachineSchedule::compile(&plan, machine, &options, &mut |_, _| {}) {
+    let schedule = match MachineSchedule::compile(&plan, machine, &options, &mut |_, _| {
+        ControlFlow::Continue(())
+    }) {
         Ok(schedule) => schedule,
         Err(SessionError::Compile(error)) => return Outcome::DoesNotFit(error.to_string()),
         Err(error) => panic!("program {seed}: {error}"),
@@ -81,7 +84,7 @@ pub fn run(program: &Generated, machine: &Machine, seed: u64) -> Outcome {
         .check()
         .unwrap_or_else(|e| panic!("program {seed} on {}: {e}", machine.name));
     let (outputs, simulated) = evaluator(2)
-        .simulate(&schedule, &inputs, &none, &|_| {})
+        .simulate(&schedule, &inputs, &none, &|_| ControlFlow::Continue(()))
         .expect("simulates");
     assert_eq!(simulated.violation_count, 0, "program {seed}");
     assert_eq!(simulated.cycles, report.cycles, "program {seed}");

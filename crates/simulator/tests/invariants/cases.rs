@@ -1,6 +1,8 @@
 //! Random programs, random machines, and schedules of both the compiler and the
 //! naive scheduler.
 
+use std::ops::ControlFlow;
+
 use cyclotron_compiler::{CompileError, compile};
 use cyclotron_isa::testing::{HashInputs, ProgramShape, TestRng, random_program};
 use cyclotron_isa::{FlatProgram, LimbProgram, Schedule, interpret};
@@ -56,7 +58,9 @@ const F1_LOG_N: u32 = 14;
 pub(crate) fn compiled(seed: u64, machine: Resolved) -> Option<Case> {
     let program = program(seed);
     let options = cyclotron_compiler::Options::default();
-    match compile(&program, &machine, &options, &mut |_, _| {}) {
+    match compile(&program, &machine, &options, &mut |_, _| {
+        ControlFlow::Continue(())
+    }) {
         Ok(compiled) => Some(Case {
             what: format!("program {seed} compiled for {}", machine.name),
             program,
