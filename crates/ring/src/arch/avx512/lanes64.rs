@@ -138,8 +138,10 @@ impl Widening for Avx512<true> {
         fn load_half(self, block: &[u32; LANES]) -> __m512i {
             widened(block)
         }
-        fn store_half(self, block: &mut [u32; LANES], v: __m512i) {
-            _mm256_storeu_si256(block.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(v))
+        fn store_halves(self, blocks: &mut [[u32; LANES]; 2], a: __m512i, b: __m512i) {
+            let lower = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+            let both = _mm512_permutex2var_epi32(a, lower, b);
+            _mm512_storeu_si512(blocks.as_mut_ptr().cast(), both)
         }
         fn load_even_odd(self, blocks: &[[u32; LANES]; 2]) -> (__m512i, __m512i) {
             let both = _mm512_loadu_si512(blocks.as_ptr().cast());

@@ -39,7 +39,7 @@
 use crate::arch::vector::lanes::{HalfSums, Lanes32};
 use crate::arch::vector::pointwise::Pointwise;
 use crate::arch::vector::storage::InPlace;
-use crate::arch::vector::transform::{Side, Transform};
+use crate::arch::vector::transform::{Place, Transform};
 use crate::modulus::Modulus;
 
 /// A vector of factors: both words for the even lanes and for the odd lanes.
@@ -229,7 +229,7 @@ impl<L: Lanes32> Transform for Full32<L> {
     }
 
     #[inline(always)]
-    fn inverse(self, x: L::V, y: L::V, w: Self::F, _side: Side) -> (L::V, L::V) {
+    fn inverse(self, x: L::V, y: L::V, w: Self::F, _place: Place) -> (L::V, L::V) {
         let difference = self.isa.sub_mod(y, x, self.q);
         (self.add_mod(x, y), self.mul_by(difference, w))
     }

@@ -57,7 +57,7 @@
 use crate::arch::vector::lanes::Ifma;
 use crate::arch::vector::pointwise::Pointwise;
 use crate::arch::vector::storage::InPlace;
-use crate::arch::vector::transform::{Side, Transform};
+use crate::arch::vector::transform::{Place, Side, Transform};
 use crate::modulus::Modulus;
 
 /// A vector of factors: the factor and its companion.
@@ -292,10 +292,10 @@ impl<L: Ifma> Transform for Ifma52<L> {
     }
 
     #[inline(always)]
-    fn inverse(self, x: L::V, y: L::V, w: Self::F, side: Side) -> (L::V, L::V) {
+    fn inverse(self, x: L::V, y: L::V, w: Self::F, place: Place) -> (L::V, L::V) {
         let isa = self.isa;
         let (sum, difference) = (isa.add(x, y), isa.sub(y, x));
-        match side {
+        match place.side() {
             Side::Left => (
                 isa.sub_unless_bit(sum, self.half, self.two_q),
                 self.mul_wrapped(self.minus_two_q, difference, w),

@@ -167,8 +167,8 @@ pub trait Widening: Lanes<u64> {
     fn halves_mut(words: &mut [u32]) -> &mut [Self::Half];
     /// Reads a vector.
     fn load_half(self, block: &Self::Half) -> Self::V;
-    /// Writes the lower 32 bits of a vector.
-    fn store_half(self, block: &mut Self::Half, v: Self::V);
+    /// Writes the lower 32 bits of two vectors.
+    fn store_halves(self, blocks: &mut [Self::Half; 2], a: Self::V, b: Self::V);
     /// Reads the words of even and of odd index.
     fn load_even_odd(self, blocks: &[Self::Half; 2]) -> (Self::V, Self::V);
     /// The inverse of [`Widening::load_even_odd`], for words below 2^32.

@@ -19,7 +19,7 @@
 
 use crate::arch::vector::lanes::Lanes32;
 use crate::arch::vector::storage::InPlace;
-use crate::arch::vector::transform::{Side, Transform};
+use crate::arch::vector::transform::{Place, Transform};
 use crate::modulus::Modulus;
 
 /// A vector of factors: the factor, and the companion for even and odd lanes.
@@ -155,7 +155,7 @@ impl<L: Lanes32> Transform for Lazy32<L> {
     }
 
     #[inline(always)]
-    fn inverse(self, x: L::V, y: L::V, w: Self::F, _side: Side) -> (L::V, L::V) {
+    fn inverse(self, x: L::V, y: L::V, w: Self::F, _place: Place) -> (L::V, L::V) {
         let isa = self.isa;
         let sum = isa.sub_if_ge(isa.add(x, y), self.two_q);
         let difference = isa.sub(isa.add(y, self.two_q), x);

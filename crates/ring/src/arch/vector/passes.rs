@@ -3,7 +3,7 @@
 use crate::arch::vector::lanes::Lanes;
 use crate::arch::vector::prefetch;
 use crate::arch::vector::storage::Storage;
-use crate::arch::vector::transform::{Block, Entry, Inner, Outer, Side, Transform, V};
+use crate::arch::vector::transform::{Block, Entry, Inner, Outer, Place, Transform, V};
 use crate::twiddles::Twiddles;
 use crate::word::Word;
 
@@ -49,6 +49,17 @@ pub struct Finish<'a, T: Transform> {
     pub factors: [T::F; 2],
     /// A constant to add, canonical.
     pub add: Option<V<T>>,
+}
+
+/// With the constant, if any, added to all.
+#[inline(always)]
+fn finished<T: Transform, const R: usize>(t: T, mut v: [V<T>; R], add: Option<V<T>>) -> [V<T>; R] {
+    if let Some(c) = add {
+        for v in &mut v {
+            *v = t.finish_add(*v, c);
+        }
+    }
+    v
 }
 
 /// How far ahead the first pass asks for vectors: each part is a stream of its
@@ -108,7 +119,7 @@ macro_rules! passes {
             t: T,
             window: &Window<'_, Inner<T>>,
             block: &mut [Block<T>],
-            mut finish: Option<Finish<'_, T>>,
+            finish: Option<Finish<'_, T>>,
         ) {
             let stride = block.len() / $radix;
             let mut parts = block.chunks_exact_mut(stride);
@@ -117,22 +128,34 @@ macro_rules! passes {
                 parts.next().expect("a block has radix parts")
             }),*];
             let isa = t.isa();
-            let last = finish.as_ref().map(|finish| finish.factors);
-            for i in 0..stride {
-                let v = [$(isa.load(&parts[$k][i])),*];
-                let v = $inverse_stages(t, window, v, last);
-                let Some(Finish { dst, add, .. }) = &mut finish else {
+            let Some(Finish { dst, factors, add }) = finish else {
+                for i in 0..stride {
+                    let v = [$(isa.load(&parts[$k][i])),*];
+                    let v = $inverse_stages(t, window, v, None);
                     $(isa.store(&mut parts[$k][i], v[$k]);)*
-                    continue;
-                };
-                let v = match add {
-                    Some(c) => [$(t.finish_add(v[$k], *c)),*],
-                    None => v,
-                };
-                match dst {
-                    Some(dst) => {$(T::S::write(isa, &mut dst[$k * stride + i], v[$k]);)*}
-                    None => {$(isa.store(&mut parts[$k][i], v[$k]);)*}
                 }
+                return;
+            };
+            let Some(dst) = dst else {
+                for i in 0..stride {
+                    let v = [$(isa.load(&parts[$k][i])),*];
+                    let v = finished(t, $inverse_stages(t, window, v, Some(factors)), add);
+                    $(isa.store(&mut parts[$k][i], v[$k]);)*
+                }
+                return;
+            };
+            // Two vectors are half as long in the destination: a line of it is written
+            // as a whole. It would not stay in the first-level cache until its second
+            // half comes, because all streams share a set there.
+            for i in (0..stride).step_by(2) {
+                let v = [$(isa.load(&parts[$k][i])),*];
+                let v = finished(t, $inverse_stages(t, window, v, Some(factors)), add);
+                let u = [$(isa.load(&parts[$k][i + 1])),*];
+                let u = finished(t, $inverse_stages(t, window, u, Some(factors)), add);
+                $(
+                    let pairs = dst[$k * stride..].as_chunks_mut::<2>().0;
+                    T::S::write_both(isa, &mut pairs[i / 2], (v[$k], u[$k]));
+                )*
             }
         }
     };
@@ -181,14 +204,15 @@ macro_rules! stages {
             }
             $($(
                 let w = t.broadcast(window.get($inner, (1 << $inner) - 1 - $inner_group));
-                let side = if $inner_group % 2 == 0 { Side::Left } else { Side::Right };
-                $((v[$a], v[$b]) = t.inverse(v[$a], v[$b], w, side);)*
+                let place = Place { stage: $inner, group: $inner_group, first: 2 << $inner == $radix };
+                $((v[$a], v[$b]) = t.inverse(v[$a], v[$b], w, place);)*
             )*)*
             if let Some(factors) = last {
                 $((v[$c], v[$d]) = t.finish(v[$c], v[$d], factors);)*
             } else {
                 let w = t.broadcast(window.get(0, 0));
-                $((v[$c], v[$d]) = t.inverse(v[$c], v[$d], w, Side::Right);)*
+                let place = Place { stage: 0, group: 0, first: false };
+                $((v[$c], v[$d]) = t.inverse(v[$c], v[$d], w, place);)*
             }
             v
         }

@@ -10,7 +10,7 @@ use super::ifma52::Ifma52;
 use super::lanes::{Lanes, Lanes32, Lanes64};
 use super::lazy32::Lazy32;
 use super::shoup64::Shoup64;
-use super::transform::{Inner, Set, Side, Transform, V};
+use super::transform::{Inner, Place, Set, Transform, V};
 use super::wide32::Wide32;
 use crate::arch::avx2::Avx2;
 use crate::arch::avx512::Avx512;
@@ -32,6 +32,8 @@ struct Ranges {
     forward: [u128; 2],
     /// The same of an inverse transform.
     inverse: [u128; 2],
+    /// Of what values of an inverse pass carry a multiple known for each place, if they do.
+    carried: Option<u64>,
     /// Bits of a vector's word that are the value; those above are ignored.
     bits: u32,
 }
@@ -212,12 +214,17 @@ fn inverse<T: Transform>(t: T, ranges: Ranges) {
     let left = each(t, &[(0, 0)], |x, y| (t.to_left(x), y))[0].1.0;
     for w in ranges.factors() {
         let by = factor(t, ranges, w);
-        let sides = [(Side::Left, left), (Side::Right, 0)].map(|(side, offset)| {
-            let made = each(t, &pairs, |x, y| t.inverse(t.to_left(x), y, by, side));
-            (made, offset)
-        });
+        let places = places(ranges, left)
+            .into_iter()
+            .map(|(place, right, offset)| {
+                let right = splat(t, right);
+                let made = each(t, &pairs, |x, y| {
+                    t.inverse(t.to_left(x), t.isa().add(y, right), by, place)
+                });
+                (made, offset)
+            });
         let entered = each(t, &canonical, |x, y| t.inverse_canonical(x, y, by));
-        for (made, offset) in sides.into_iter().chain([(entered, 0)]) {
+        for (made, offset) in places.chain([(entered, 0)]) {
             for ((x, y), (sum, product)) in made {
                 let [x, y] = [x, y].map(|x| ranges.residue(ranges.value(x)));
                 let [sum, product] =
@@ -232,9 +239,44 @@ fn inverse<T: Transform>(t: T, ranges: Ranges) {
     }
 }
 
+/// Places of butterflies, with what right partners carry there and what results carry;
+/// `left` is what is added to left partners.
+fn places(ranges: Ranges, left: u64) -> Vec<(Place, u64, u64)> {
+    let place = |stage, group, first| Place {
+        stage,
+        group,
+        first,
+    };
+    let Some(unit) = ranges.carried else {
+        return vec![(place(1, 0, true), 0, left), (Place::ALONE, 0, 0)];
+    };
+    let mut places = Vec::new();
+    for stage in 0..4 {
+        for group in 0..1 << stage {
+            let carried = carried_by(stage, group);
+            let times = |multiple: i64| unit.wrapping_mul(multiple as u64);
+            for (first, right) in [(true, 0), (false, carried + 1)] {
+                places.push((place(stage, group, first), times(right), times(carried)));
+            }
+        }
+    }
+    places
+}
+
+/// How often results carry the unit, by recursion: -1 as left partners, else one
+/// more than the results that they become.
+fn carried_by(stage: u32, group: u32) -> i64 {
+    match (stage, group % 2) {
+        (0, _) => 0,
+        (_, 0) => -1,
+        _ => 1 + carried_by(stage - 1, group / 2),
+    }
+}
+
 fn finishing<T: Transform>(t: T, ranges: Ranges, pairs: &[Words], w: u64) {
     let (m, by, add) = (ranges.modulus, factor(t, ranges, w), ranges.q() - 1);
     let made = each(t, pairs, |x, y| {
+        let y = t.isa().add(y, splat(t, ranges.carried.unwrap_or(0)));
         let (x, y) = t.finish(t.to_left(x), y, [by, by]);
         (x, t.finish_add(y, splat(t, add)))
     });
@@ -270,6 +312,7 @@ fn words_of_32_bits<L: Lanes32>(isa: L) {
             accepted: below_bits_of(3 * q),
             forward: [4 * q; 2],
             inverse: [2 * q; 2],
+            carried: None,
             bits: 32,
         };
         check(Lazy32::new(isa, &modulus), ranges);
@@ -282,6 +325,7 @@ fn words_of_32_bits<L: Lanes32>(isa: L) {
                 accepted: 1 << 32,
                 forward: [1 << 32; 2],
                 inverse: [u128::from(modulus.value()); 2],
+                carried: None,
                 bits: 32,
             };
             check(Full32::new(isa, &modulus), ranges);
@@ -299,6 +343,7 @@ fn words_of_64_bits<L: Lanes64>(isa: L) {
                 accepted: below_bits_of(7 * q),
                 forward: [8 * q; 2],
                 inverse: [4 * q; 2],
+                carried: None,
                 bits: 64,
             };
             check(Shoup64::new(isa, &modulus), ranges);
@@ -338,6 +383,7 @@ fn values_stay_in_their_ranges_with_52_bit_products() {
                 accepted: 1 << 51,
                 forward: [1 << 52; 2],
                 inverse: [2 * u128::from(modulus.value()); 2],
+                carried: None,
                 bits: 52,
             };
             check(Ifma52::new(isa, &modulus), ranges);
@@ -363,6 +409,7 @@ fn values_of_32_bits_do_not_outgrow_lanes_of_52() {
                 accepted: 1 << 32,
                 forward: [grown - 2 * q, grown],
                 inverse: [q << (STAGES - 1), q << STAGES],
+                carried: Some(modulus.value() << STAGES),
                 bits: 52,
             };
             check(Wide32::new(isa, &modulus), ranges);

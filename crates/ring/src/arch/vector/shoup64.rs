@@ -28,7 +28,7 @@
 use crate::arch::vector::lanes::Lanes64;
 use crate::arch::vector::pointwise::Pointwise;
 use crate::arch::vector::storage::InPlace;
-use crate::arch::vector::transform::{Side, Transform};
+use crate::arch::vector::transform::{Place, Transform};
 use crate::modulus::Modulus;
 
 /// A vector of factors: the factor, its companion, and the companion's upper half.
@@ -186,7 +186,7 @@ impl<L: Lanes64> Transform for Shoup64<L> {
     }
 
     #[inline(always)]
-    fn inverse(self, x: L::V, y: L::V, w: Self::F, _side: Side) -> (L::V, L::V) {
+    fn inverse(self, x: L::V, y: L::V, w: Self::F, _place: Place) -> (L::V, L::V) {
         let isa = self.isa;
         let sum = isa.sub_if_ge(isa.add(x, y), self.multiples[1]);
         let difference = isa.add(y, isa.sub(self.multiples[1], x));

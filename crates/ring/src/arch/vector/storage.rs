@@ -48,8 +48,8 @@ pub trait Storage: Copy + Send + Sync + 'static {
 
     /// Reads a vector of a limb.
     fn read(isa: Self::L, block: &Self::Outer) -> Vector<Self>;
-    /// Writes a vector of a limb.
-    fn write(isa: Self::L, block: &mut Self::Outer, v: Vector<Self>);
+    /// Writes two vectors of a limb.
+    fn write_both(isa: Self::L, blocks: &mut [Self::Outer; 2], pair: (Vector<Self>, Vector<Self>));
     /// Reads two vectors of a limb, paired.
     fn read_paired(isa: Self::L, blocks: &[Self::Outer; 2]) -> (Vector<Self>, Vector<Self>);
     /// Writes two vectors of a limb, paired.
@@ -100,8 +100,9 @@ impl<W: Word, L: Lanes<W>> Storage for InPlace<W, L> {
     }
 
     #[inline(always)]
-    fn write(isa: L, block: &mut L::Block, v: L::V) {
-        isa.store(block, v);
+    fn write_both(isa: L, [a, b]: &mut [L::Block; 2], (x, y): (L::V, L::V)) {
+        isa.store(a, x);
+        isa.store(b, y);
     }
 
     #[inline(always)]
@@ -183,8 +184,8 @@ impl<L: Widening> Storage for Widened<L> {
     }
 
     #[inline(always)]
-    fn write(isa: L, block: &mut L::Half, v: L::V) {
-        isa.store_half(block, v);
+    fn write_both(isa: L, blocks: &mut [L::Half; 2], (x, y): (L::V, L::V)) {
+        isa.store_halves(blocks, x, y);
     }
 
     #[inline(always)]

@@ -71,6 +71,36 @@ pub enum Side {
     Right,
 }
 
+/// The stage and group of a pass that a butterfly of an inverse transform belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// log2 of the number of groups of the stage: 0 in the pass's last stage.
+    pub stage: u32,
+    /// The group. Groups 2h and 2h + 1 meet in group h of the next stage.
+    pub group: u32,
+    /// Whether the pass begins with this stage.
+    pub first: bool,
+}
+
+impl Place {
+    /// Of a stage that is a pass by itself.
+    pub const ALONE: Self = Self {
+        stage: 0,
+        group: 0,
+        first: true,
+    };
+
+    /// What both results are in the next stage.
+    #[inline(always)]
+    pub fn side(self) -> Side {
+        if self.stage > 0 && self.group.is_multiple_of(2) {
+            Side::Left
+        } else {
+            Side::Right
+        }
+    }
+}
+
 /// Butterflies modulo one prime, with a range of values of their own.
 pub trait Transform: Copy + Send + Sync + 'static {
     /// Where values lie.
@@ -106,12 +136,12 @@ pub trait Transform: Copy + Send + Sync + 'static {
     fn to_left(self, x: V<Self>) -> V<Self> {
         x
     }
-    /// `(x + y, (y - x) w)` in the range of the side; x is a left partner.
-    fn inverse(self, x: V<Self>, y: V<Self>, w: Self::F, side: Side) -> (V<Self>, V<Self>);
+    /// `(x + y, (y - x) w)` in the range of the place's side; x is a left partner.
+    fn inverse(self, x: V<Self>, y: V<Self>, w: Self::F, place: Place) -> (V<Self>, V<Self>);
     /// `(x + y, (y - x) w)`, all in the inverse range.
     #[inline(always)]
     fn inverse_plain(self, x: V<Self>, y: V<Self>, w: Self::F) -> (V<Self>, V<Self>) {
-        self.inverse(self.to_left(x), y, w, Side::Right)
+        self.inverse(self.to_left(x), y, w, Place::ALONE)
     }
     /// The same for x and y canonical.
     #[inline(always)]

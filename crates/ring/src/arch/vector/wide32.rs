@@ -19,14 +19,22 @@
 //! 2^38 and `2^38 + q`, is in `(0, 2^39)`.
 //!
 //! Inverse: values after s stages are below `2^max(s, 1) q`, as sums double and
-//! r is below 2q. With `K = 2^17 q < 2^49` not less than any value that is
-//! subtracted, y - x + K is in `(0, 2^50)`. Values that will be subtracted in
-//! the next stage carry -K where that costs nothing.
+//! r is below 2q. `K = 2^17 q < 2^49` is not less than any value that is
+//! subtracted. In a pass values carry multiples of K, known for each place, so
+//! that x carries -K and y carries some multiple from 0 to 3K: their difference
+//! is in `(0, 4K + K)`, and `5K < 2^52`.
+//!
+//! A product carries what the sum in it starts from, for nothing. So the results
+//! of a group carry D K, with D = -1 if it is the left one in the next stage, else
+//! one more than what the next stage's group carries, as then the sum of both
+//! carries just that. D = 0 at the end of a pass, so D is at most the number of
+//! stages that follow, 3. Only in the first stage of a pass y carries nothing, and
+//! sums that should not carry -K get (D + 1) K. The last stage of all finds -K and K.
 
 use crate::arch::vector::ifma52::{Factor52, form, mul_wrapped, repeat_factors, splat_factor};
 use crate::arch::vector::lanes::{Ifma, Widening};
 use crate::arch::vector::storage::Widened;
-use crate::arch::vector::transform::{Side, Transform};
+use crate::arch::vector::transform::{Place, Transform};
 use crate::modulus::Modulus;
 
 /// Transforms modulo a prime below 2^32.
@@ -44,8 +52,8 @@ pub struct Wide32<L: Ifma + Widening> {
     per_2_52: L::V,
     /// The least multiple of q from 2^38 on.
     multiple: L::V,
-    /// `2^17 q` and its negative
-    bias: L::V,
+    /// K, 2K, 3K, 4K and -K, `K = 2^17 q`
+    biases: [L::V; 4],
     minus_bias: L::V,
 }
 
@@ -62,7 +70,7 @@ impl<L: Ifma + Widening> Wide32<L> {
             two: isa.splat(2),
             per_2_52: isa.splat((1 << 52) / q),
             multiple: isa.splat((1u64 << 38).div_ceil(q) * q),
-            bias: isa.splat(q << 17),
+            biases: [1, 2, 3, 4].map(|k| isa.splat(k * (q << 17))),
             minus_bias: isa.splat((q << 17).wrapping_neg()),
         }
     }
@@ -83,6 +91,18 @@ impl<L: Ifma + Widening> Wide32<L> {
     #[inline(always)]
     fn mul_by(self, x: L::V, w: Factor52<L::V>) -> L::V {
         self.correct(self.mul_wrapped(self.isa.zero(), x, w))
+    }
+}
+
+/// The multiple of K that the results of a group carry.
+#[inline(always)]
+fn carried(place: Place) -> i32 {
+    // Groups whose last bits are 1 follow each other until one is a left partner.
+    let right = place.group.trailing_ones();
+    if right == place.stage {
+        right as i32
+    } else {
+        right as i32 - 1
     }
 }
 
@@ -147,34 +167,41 @@ impl<L: Ifma + Widening> Transform for Wide32<L> {
 
     #[inline(always)]
     fn to_left(self, x: L::V) -> L::V {
-        self.isa.sub(x, self.bias)
+        self.isa.add(x, self.minus_bias)
     }
 
     #[inline(always)]
-    fn inverse(self, x: L::V, y: L::V, w: Self::F, side: Side) -> (L::V, L::V) {
+    fn inverse(self, x: L::V, y: L::V, w: Self::F, place: Place) -> (L::V, L::V) {
         let isa = self.isa;
+        let carried = carried(place);
         let (sum, difference) = (isa.add(x, y), isa.sub(y, x));
-        match side {
-            Side::Left => (sum, self.mul_wrapped(self.minus_bias, difference, w)),
-            Side::Right => (
-                isa.add(sum, self.bias),
-                self.mul_wrapped(isa.zero(), difference, w),
-            ),
-        }
+        let sum = match usize::try_from(carried) {
+            Ok(carried) if place.first => isa.add(sum, self.biases[carried]),
+            _ => sum,
+        };
+        let start = match carried {
+            -1 => self.minus_bias,
+            0 => isa.zero(),
+            more => self.biases[more as usize - 1],
+        };
+        (sum, self.mul_wrapped(start, difference, w))
     }
 
     #[inline(always)]
     fn inverse_plain(self, x: L::V, y: L::V, w: Self::F) -> (L::V, L::V) {
         let isa = self.isa;
-        let difference = isa.sub(isa.add(y, self.bias), x);
+        let difference = isa.sub(isa.add(y, self.biases[0]), x);
         (isa.add(x, y), self.mul_wrapped(isa.zero(), difference, w))
     }
 
     #[inline(always)]
     fn finish(self, x: L::V, y: L::V, w: [Self::F; 2]) -> (L::V, L::V) {
         let isa = self.isa;
-        let sum = isa.add(isa.add(x, y), self.bias);
-        (self.mul_by(sum, w[0]), self.mul_by(isa.sub(y, x), w[1]))
+        // What both carry adds up to nothing.
+        (
+            self.mul_by(isa.add(x, y), w[0]),
+            self.mul_by(isa.sub(y, x), w[1]),
+        )
     }
 
     #[inline(always)]
