@@ -2,7 +2,8 @@
 //!
 //! Every piece of work has a *head*, a cycle before which it cannot start, and
 //! a *tail*, cycles that must pass after it until the schedule ends; both are
-//! longest paths through the dataflow over the machine's latencies. The pieces
+//! longest paths through the dataflow over the machine's latencies, and a head also
+//! counts the loads that must come first ([`release`]). The pieces
 //! of one resource with head at least h and tail at least t all happen in
 //! `[h, C - t]`, so `C >= h + work / capacity + t`. The bound is the largest of
 //! these over all resources and windows (h, t), the critical path (a window
@@ -16,6 +17,7 @@
 
 mod fabric;
 mod paths;
+mod release;
 mod window;
 
 use cyclotron_isa::FlatProgram;
@@ -61,7 +63,7 @@ pub fn lower_bound(flat: &FlatProgram, machine: &Resolved) -> Result<LowerBound,
         flat,
         &timing,
         &live,
-        &fabric,
+        (&fabric, topology.channels.len() as u64),
         u64::from(machine.regfile.latency),
     );
     let mut bound = LowerBound {

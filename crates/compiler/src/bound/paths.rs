@@ -1,9 +1,11 @@
-//! Longest paths through the dataflow, over the least latencies of the machine.
+//! Longest paths through the dataflow, over the least latencies of the machine. An
+//! instruction also waits for all loads that it depends on ([`super::release`]).
 
 use cyclotron_isa::FlatProgram;
 use cyclotron_machine::OpTiming;
 
 use super::fabric::{Fabric, Way};
+use super::release::releases;
 use super::window::Piece;
 use crate::uses::distinct_sources;
 
@@ -38,13 +40,14 @@ impl Paths {
         flat: &FlatProgram,
         timing: &[OpTiming],
         live: &[bool],
-        fabric: &Fabric,
+        (fabric, channels): (&Fabric, u64),
         regfile_latency: u64,
     ) -> Self {
         let delay = |t: OpTiming| {
             let passes = if t.multipass { t.occupancy } else { 0 };
             u64::from(passes) + u64::from(t.latency) + regfile_latency
         };
+        let release = releases(flat, timing, (fabric, channels), delay);
         let inputs = flat.inputs.len();
         let mut head = vec![0; flat.len()];
         let mut written = vec![fabric.load; flat.len()];
@@ -59,7 +62,7 @@ impl Paths {
                 };
                 way.start(span)
             });
-            head[inst] = ready.max().unwrap_or(0);
+            head[inst] = ready.max().unwrap_or(0).max(release[inst]);
             let first = head[inst] + delay(timing);
             written[inst] = Way {
                 first,
