@@ -23,9 +23,9 @@ use crate::stats::PlacementStats;
 /// Instructions that may be placed by the clock, by effort, all trials together.
 const BUDGET: [u64; 3] = [0, 1 << 19, 1 << 23];
 /// Most trials, whatever the program's size, by effort.
-const MOST_TRIALS: [u64; 3] = [0, 64, 1024];
+const MOST_TRIALS: [u64; 3] = [0, 96, 512];
 /// Trials in a row without a better schedule, by effort, after which no more are made.
-const PATIENCE: [u32; 3] = [0, 24, 400];
+const PATIENCE: [u32; 3] = [0, 32, 160];
 /// Programs of at most so many instructions are also placed in the plan's order.
 const SMALL: u64 = 1 << 12;
 

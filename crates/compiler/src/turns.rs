@@ -28,7 +28,8 @@ pub(crate) struct Wheel {
 #[derive(Debug, Default)]
 pub(crate) struct TurnBook {
     rotations: Vec<Rotation>,
-    /// When the banks would be done if they served all accesses without gaps.
+    /// When the banks would be done if they served all accesses without gaps, in cycles
+    /// times the accesses that they serve at once.
     done: Vec<u64>,
 }
 
@@ -90,7 +91,7 @@ impl Wheel {
 
     /// About when the banks have served all that was noted.
     pub fn done(&self, book: &TurnBook) -> u64 {
-        book.done[self.rotation as usize]
+        book.done[self.rotation as usize] / self.of(book).served()
     }
 
     fn length(&self) -> u64 {
@@ -162,10 +163,10 @@ impl Wheel {
         debug_assert!(self.earliest(book, at, count) == at, "reserved while busy");
         let rotation = &mut book.rotations[self.rotation as usize];
         let accesses = usize::from(rotation.turns.accesses);
-        let served = rotation.banks() * u64::from(rotation.turns.accesses);
         let (place, residue) = rotation.place(at);
+        let served = rotation.served();
         let done = &mut book.done[self.rotation as usize];
-        *done = (*done).max(at) + self.length() * count as u64 / served;
+        *done = (*done).max(at * served) + self.length() * count as u64;
         rotation.extend(place + u64::from(rotation.places));
         let words = (PLACES / 64) as usize;
         let rows = &mut rotation.bits[residue as usize * accesses * words..][..accesses * words];
@@ -188,6 +189,11 @@ impl Wheel {
 }
 
 impl Rotation {
+    /// Accesses that all banks serve at once.
+    fn served(&self) -> u64 {
+        (self.banks() * u64::from(self.turns.accesses)).max(1)
+    }
+
     fn banks(&self) -> u64 {
         u64::from(self.turns.banks)
     }
@@ -347,6 +353,19 @@ mod tests {
         assert_eq!(wheel.latest(&book, 0, 115), Some(87));
         assert_eq!(wheel.latest(&book, 88, 115), None);
         assert_eq!(wheel.latest(&book, 0, 200), Some(200));
+    }
+
+    #[test]
+    fn short_accesses_count_too() {
+        let mut book = TurnBook::default();
+        let wheel = book.add(Turns { chunks: 4, ..TURNS });
+        for at in [100, 101, 102, 103] {
+            wheel.reserve(&mut book, at, 1);
+        }
+        // 8 accesses at once, each of 4 cycles: 4 of them take 2 cycles from the last start.
+        assert_eq!(wheel.done(&book), 103);
+        (0..4).for_each(|at| wheel.reserve(&mut book, at, 1));
+        assert_eq!(wheel.done(&book), 105);
     }
 
     #[test]

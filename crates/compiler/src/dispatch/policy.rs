@@ -102,18 +102,18 @@ impl Policy {
     fn neighbour(&self, random: &mut Random) -> Self {
         let mut policy = *self;
         for _ in 0..=random.below(2) {
-            match random.below(12) {
-                0 | 1 => policy.lookahead = (policy.lookahead + random.below(9)).max(8) - 4,
-                2 => policy.transfer = (policy.transfer + random.below(5)).saturating_sub(2),
-                3 => policy.work = (policy.work << random.below(3)).max(2) >> 1,
-                4 => policy.gang = 1 + random.below(3) as usize,
-                5 => policy.reserve = 1 + random.below(3),
-                6 => policy.loads_by_way ^= true,
-                7 => policy.in_step ^= true,
-                8 => policy.deep ^= true,
-                9 => policy.alike ^= true,
+            match random.below(16) {
+                0..=2 => policy.lookahead = (policy.lookahead + random.below(9)).max(8) - 4,
+                3 => policy.transfer = (policy.transfer + random.below(5)).saturating_sub(2),
+                4 => policy.work = (policy.work << random.below(3)).clamp(2, 64) >> 1,
+                5 => policy.gang = 1 + random.below(3) as usize,
+                6 => policy.reserve = 1 + random.below(3),
+                7 => policy.loads_by_way ^= true,
+                8 => policy.in_step ^= true,
+                9 => policy.deep ^= true,
+                10 => policy.alike ^= true,
                 _ => {
-                    policy.jitter = 1 + random.below(10) as u32;
+                    policy.jitter = 1 + random.below(9) as u32;
                     policy.salt = random.next();
                 }
             }
