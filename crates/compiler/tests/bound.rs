@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::ops::ControlFlow;
+
 use cyclotron_compiler::{Options, compile};
 use cyclotron_isa::{LimbProgram, LimbType, ProgramBuilder, Source};
 use support::machines::Shape;
@@ -44,7 +46,10 @@ fn work_begins_when_all_loads_that_it_needs_are_there() {
     shape.clusters = 1;
     let machine = shape.resolve(14);
     let program = transforms_of_a_sum(60, 80);
-    let compiled = compile(&program, &machine, &Options::default(), &mut |_, _| {}).expect("fits");
+    let compiled = compile(&program, &machine, &Options::default(), &mut |_, _| {
+        ControlFlow::Continue(())
+    })
+    .expect("fits");
     // The last of 60 loads through two channels begins after 29 others, and then the only
     // transform unit has 80 vectors to do.
     let least = 29 * 128 + 300 + 80 * 128;
