@@ -9,13 +9,12 @@ use crate::error::Place;
 /// Entries that a stretch of time should hold, about.
 const ENTRIES: usize = 1 << 13;
 
-/// An entry and when it is replayed.
-struct Event {
-    /// The cycle, times 8, plus the phase.
-    key: u64,
-    component: Component,
-    entry: usize,
-    op: StreamOp,
+/// The entries of a stretch of time.
+#[derive(Default)]
+struct Stretch {
+    entries: Vec<(Place, StreamOp)>,
+    /// For each: the cycle, times 8, plus the phase; and its number.
+    order: Vec<(u64, u32)>,
 }
 
 /// A stream, read from its start.
@@ -41,32 +40,29 @@ pub(crate) fn for_each_entry<E>(
     mut visit: impl FnMut(Place, &StreamOp) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut cursors: Vec<Cursor<'_>> = schedule.streams.iter().map(Cursor::new).collect();
-    let mut events = Vec::new();
-    let mut stretch = 1024;
+    let mut stretch = Stretch::default();
+    let mut length = 1024;
     loop {
         cursors.retain_mut(|cursor| cursor.entries.peek().is_some());
         let Some(first) = cursors.iter().map(|cursor| cursor.cycle).min() else {
             return Ok(());
         };
-        let end = first.saturating_add(stretch);
+        let end = first.saturating_add(length);
         for cursor in &mut cursors {
-            cursor.read_until(end, &mut events);
+            cursor.read_until(end, &mut stretch);
         }
         // Stable, and fast on what is a sequence of sorted runs.
-        events.sort_by_key(|event: &Event| event.key);
-        if events.len() > 2 * ENTRIES {
-            stretch = (stretch / 2).max(1);
-        } else if events.len() < ENTRIES / 2 {
-            stretch = stretch.saturating_mul(2);
+        stretch.order.sort_by_key(|&(key, _)| key);
+        if stretch.order.len() > 2 * ENTRIES {
+            length = (length / 2).max(1);
+        } else if stretch.order.len() < ENTRIES / 2 {
+            length = length.saturating_mul(2);
         }
-        for event in events.drain(..) {
-            let place = Place {
-                component: event.component,
-                entry: event.entry,
-                cycle: event.key >> 3,
-            };
-            visit(place, &event.op)?;
+        for (_, number) in stretch.order.drain(..) {
+            let (place, op) = stretch.entries[number as usize];
+            visit(place, &op)?;
         }
+        stretch.entries.clear();
     }
 }
 
@@ -83,17 +79,20 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes the entries before a cycle.
-    fn read_until(&mut self, end: u64, events: &mut Vec<Event>) {
+    fn read_until(&mut self, end: u64, stretch: &mut Stretch) {
         while self.cycle < end {
             let Some(entry) = self.entries.next() else {
                 return;
             };
-            events.push(Event {
-                key: self.cycle << 3 | phase(&entry.op),
+            let number = stretch.entries.len() as u32;
+            let key = self.cycle << 3 | phase(&entry.op);
+            stretch.order.push((key, number));
+            let place = Place {
                 component: self.component,
                 entry: self.count,
-                op: entry.op,
-            });
+                cycle: self.cycle,
+            };
+            stretch.entries.push((place, entry.op));
             self.count += 1;
             let wait = self.entries.peek().map_or(0, |next| next.wait);
             self.cycle += u64::from(wait);

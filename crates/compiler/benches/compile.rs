@@ -1,8 +1,10 @@
 //! Flat instructions a second and bytes of memory an instruction, end to end,
-//! on a generated program of key switches.
+//! and entries of the schedule checked a second, on a generated program of key
+//! switches.
 //!
 //! `cargo bench -p cyclotron-compiler [-- MILLIONS]`: 10 million instructions
-//! unless said otherwise.
+//! unless said otherwise. The memory is what the process had at its peak, by the
+//! system's count, beyond what it had once the program was generated.
 #![expect(
     clippy::print_stdout,
     reason = "a benchmark reports on standard output"
@@ -12,7 +14,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use cyclotron_compiler::{Options, compile};
+use cyclotron_checker::check;
+use cyclotron_compiler::{Compiled, Options, compile};
+use cyclotron_isa::LimbProgram;
+use cyclotron_machine::Resolved;
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -26,46 +31,59 @@ fn main() {
     let wanted = std::env::args().find_map(|word| word.parse::<f64>().ok());
     let wanted = wanted.unwrap_or(10.0) * 1e6;
     let machine = Shape::f1().resolve(14);
-    let once = compile_program(1, &machine).0 as f64;
-    let steps = (wanted / once).ceil() as u32;
-    let before = peak_bytes();
+    let once = programs::inner_sums(14, LEVEL, WIDTH, 1);
+    let once = compile_program(&once, &machine, false).flat.len() as f64;
+    let program = programs::inner_sums(14, LEVEL, WIDTH, (wanted / once).ceil() as u32);
+    let before = memory("VmRSS:");
     let start = Instant::now();
-    let (instructions, cycles) = compile_program(steps, &machine);
+    let compiled = compile_program(&program, &machine, true);
     let seconds = start.elapsed().as_secs_f64();
+    let peak = memory("VmHWM:");
+    let (instructions, cycles) = (compiled.flat.len(), compiled.schedule.cycles);
     let rate = instructions as f64 / seconds;
     println!(
         "{instructions} instructions, {cycles} cycles, {seconds:.1} s: {rate:.0} instructions/s"
     );
-    if let (Some(before), Some(after)) = (before, peak_bytes()) {
-        let each = after.saturating_sub(before) as f64 / instructions as f64;
+    if let (Some(before), Some(peak)) = (before, peak) {
+        let each = peak.saturating_sub(before) as f64 / instructions as f64;
         println!("{each:.0} bytes of memory an instruction at the peak");
     }
+    let streams = &compiled.schedule.streams;
+    let bytes: usize = streams.iter().map(|s| s.entries.byte_count()).sum();
+    let start = Instant::now();
+    let report = check(&compiled.flat, &compiled.schedule, &machine).expect("legal");
+    let seconds = start.elapsed().as_secs_f64();
+    let (entries, rate) = (report.entries, report.entries as f64 / seconds);
+    let each = bytes as f64 / entries as f64;
+    println!(
+        "{entries} entries of {each:.1} bytes, checked in {seconds:.1} s: {rate:.0} entries/s"
+    );
 }
 
-/// Instructions and cycles of a program of so many rotations of every ciphertext.
-fn compile_program(steps: u32, machine: &cyclotron_machine::Resolved) -> (usize, u64) {
-    let program = programs::inner_sums(14, LEVEL, WIDTH, steps);
+/// Compiles a program; prints the seconds of each phase where asked to.
+fn compile_program(program: &LimbProgram, machine: &Resolved, report: bool) -> Compiled {
     let (mut began, mut seconds) = (Instant::now(), BTreeMap::new());
     let mut ended = |phase, _| {
         *seconds.entry(phase).or_insert(0.0) += began.elapsed().as_secs_f64();
         began = Instant::now();
         ControlFlow::Continue(())
     };
-    let compiled = compile(&program, machine, &Options::default(), &mut ended);
+    let compiled = compile(program, machine, &Options::default(), &mut ended);
     let compiled = compiled.expect("the program fits");
-    if steps > 1 {
+    if report {
         let phases = seconds
             .iter()
             .map(|(phase, s)| format!("{phase:?} {s:.2} s"));
         println!("{}", phases.collect::<Vec<_>>().join(", "));
     }
-    (compiled.flat.len(), compiled.schedule.cycles)
+    compiled
 }
 
-/// The most memory that this process ever had, where the system tells.
-fn peak_bytes() -> Option<u64> {
+/// Bytes of memory that this process has (`VmRSS:`) or had at most (`VmHWM:`), where
+/// the system tells.
+fn memory(what: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let line = status.lines().find(|line| line.starts_with(what))?;
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kilobytes * 1024)
 }

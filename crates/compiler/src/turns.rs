@@ -176,11 +176,11 @@ impl Wheel {
             let taken = left.min(64 - bit);
             let mask = (u64::MAX >> (64 - taken)) << bit;
             let word = (at % PLACES / 64) as usize;
-            for level in (0..accesses).rev() {
-                let below = level
-                    .checked_sub(count)
-                    .map(|level| rows[level * words + word]);
-                rows[level * words + word] |= below.unwrap_or(u64::MAX) & mask;
+            for level in (count..accesses).rev() {
+                rows[level * words + word] |= rows[(level - count) * words + word] & mask;
+            }
+            for level in 0..count.min(accesses) {
+                rows[level * words + word] |= mask;
             }
             at += u64::from(taken);
             left -= taken;

@@ -179,10 +179,9 @@ impl Network {
         };
         let mut at = from;
         loop {
-            let before = at;
-            at = calendars.earliest(issue.units, at, span).0;
-            at = wheel.earliest_issue(&calendars.turns, at, (issue.operands, issue.delay));
-            if at == before {
+            let free = calendars.earliest(issue.units, at, span).0;
+            at = wheel.earliest_issue(&calendars.turns, free, (issue.operands, issue.delay));
+            if at == free {
                 return at;
             }
         }

@@ -92,24 +92,42 @@ impl Path {
         self.span.max(1)
     }
 
+    /// Ports and turns that have to agree on a start.
+    fn parties(&self) -> usize {
+        usize::from(self.count) + 2
+    }
+
     /// The first start at or after `from` at which all ports are free.
     pub fn earliest(&self, calendars: &Calendars, from: u64) -> u64 {
-        let mut start = from;
-        loop {
-            let before = start;
-            for (ports, delay) in self.legs() {
-                start = calendars.earliest(ports, start + delay, self.occupied()).0 - delay;
-            }
-            if let Some(turn) = self.read_turn {
-                start = turn.earliest(&calendars.turns, start, 1);
-            }
-            if let Some(turn) = self.write_turn {
-                start = turn.earliest(&calendars.turns, start + self.delay, 1) - self.delay;
-            }
-            if start == before {
-                return start;
-            }
+        let (mut start, mut agreed, mut party) = (from, 0, 0);
+        while agreed < self.parties() {
+            let next = self.earliest_of(party, calendars, start);
+            agreed = if next == start { agreed + 1 } else { 1 };
+            start = next;
+            party = if party + 1 == self.parties() {
+                0
+            } else {
+                party + 1
+            };
         }
+        start
+    }
+
+    /// The first start that suits one party.
+    fn earliest_of(&self, party: usize, calendars: &Calendars, from: u64) -> u64 {
+        let count = usize::from(self.count);
+        if party < count {
+            let Leg { ports, delay } = self.legs[party];
+            let delay = u64::from(delay);
+            return calendars.earliest(ports, from + delay, self.occupied()).0 - delay;
+        }
+        let (turn, delay) = match party == count {
+            true => (self.read_turn, 0),
+            false => (self.write_turn, self.delay),
+        };
+        turn.map_or(from, |turn| {
+            turn.earliest(&calendars.turns, from + delay, 1) - delay
+        })
     }
 
     /// The first start at or after `from` at which the ports of the sending side
@@ -125,24 +143,37 @@ impl Path {
 
     /// The last start in `[from, until]` at which all ports are free.
     pub fn latest(&self, calendars: &Calendars, from: u64, until: u64) -> Option<u64> {
-        let mut start = until;
-        loop {
-            let before = start;
-            for (ports, delay) in self.legs() {
-                let (lo, hi) = (from + delay, start + delay);
-                start = calendars.latest(ports, lo, hi, self.occupied())? - delay;
-            }
-            if let Some(turn) = self.read_turn {
-                start = turn.latest(&calendars.turns, from, start)?;
-            }
-            if let Some(turn) = self.write_turn {
-                let (lo, hi) = (from + self.delay, start + self.delay);
-                start = turn.latest(&calendars.turns, lo, hi)? - self.delay;
-            }
-            if start == before {
-                return Some(start);
-            }
+        let (mut start, mut agreed, mut party) = (until, 0, 0);
+        while agreed < self.parties() {
+            let before = self.latest_of(party, calendars, from, start)?;
+            agreed = if before == start { agreed + 1 } else { 1 };
+            start = before;
+            party = if party + 1 == self.parties() {
+                0
+            } else {
+                party + 1
+            };
         }
+        Some(start)
+    }
+
+    /// The last start in `[from, until]` that suits one party.
+    fn latest_of(&self, party: usize, calendars: &Calendars, from: u64, until: u64) -> Option<u64> {
+        let count = usize::from(self.count);
+        if party < count {
+            let Leg { ports, delay } = self.legs[party];
+            let delay = u64::from(delay);
+            let (lo, hi) = (from + delay, until + delay);
+            return Some(calendars.latest(ports, lo, hi, self.occupied())? - delay);
+        }
+        let (turn, delay) = match party == count {
+            true => (self.read_turn, 0),
+            false => (self.write_turn, self.delay),
+        };
+        let Some(turn) = turn else {
+            return Some(until);
+        };
+        Some(turn.latest(&calendars.turns, from + delay, until + delay)? - delay)
     }
 
     /// Reserves all ports.

@@ -157,10 +157,13 @@ impl Placer<'_> {
             }
             let from = state.free_from(span).max(at);
             let late = from - at;
-            if best.as_ref().is_some_and(|&(_, before)| late > before) {
+            // Pushing out what a slot holds costs something always.
+            let held = state.record != NO_RECORD;
+            let least = late + u64::from(held);
+            if best.as_ref().is_some_and(|&(_, before)| least > before) {
                 continue;
             }
-            let cost = if state.record == NO_RECORD {
+            let cost = if !held {
                 // Of slots that are free in time, the one freed last.
                 if late == 0 { 0 } else { late }
             } else {
