@@ -173,6 +173,7 @@ pub struct EntryIter<'a> {
 impl Iterator for EntryIter<'_> {
     type Item = Entry;
 
+    #[inline]
     fn next(&mut self) -> Option<Entry> {
         self.left = self.left.checked_sub(1)?;
         let tag = self.byte();
@@ -226,15 +227,21 @@ impl Iterator for EntryIter<'_> {
 impl ExactSizeIterator for EntryIter<'_> {}
 
 impl EntryIter<'_> {
+    #[inline]
     fn byte(&mut self) -> u8 {
         let (&byte, rest) = self.bytes.split_first().expect("entries are whole");
         self.bytes = rest;
         byte
     }
 
+    #[inline]
     fn number(&mut self) -> u32 {
-        let mut value = 0;
-        let mut shift = 0;
+        let first = self.byte();
+        if first < 0x80 {
+            return first.into();
+        }
+        let mut value = u32::from(first & 0x7f);
+        let mut shift = 7;
         loop {
             let byte = self.byte();
             value |= u32::from(byte & 0x7f) << shift;
