@@ -146,7 +146,9 @@ impl EvaluationKeys {
     pub fn to_bytes(&self) -> Arc<[u8]> {
         match self {
             EvaluationKeys::Decoded { context, keys } => {
-                encode_evaluation_keys(context, keys.values().map(|key| &**key)).into()
+                let keys = keys.values().map(|key| &**key);
+                let bytes = encode_evaluation_keys(context, keys);
+                bytes.expect("the keys are this context's").into()
             }
             EvaluationKeys::Bytes { bytes, .. } => Arc::clone(bytes),
         }

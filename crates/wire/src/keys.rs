@@ -18,7 +18,7 @@ use cyclotron_schemes::{
 use crate::ciphertext::{limbs_bytes, put_limbs, take_limbs};
 use crate::cursor::{Put, Reader};
 use crate::error::WireError;
-use crate::frame::{Kind, open, seal};
+use crate::frame::{Kind, ParamsHash, open, seal};
 use crate::parameters;
 
 /// Bytes of a key's entry in the table of evaluation keys.
@@ -89,15 +89,22 @@ pub fn decode_public_key(context: &Context, bytes: &[u8]) -> Result<PublicKey, W
 
 /// Key-switch keys as bytes, in the order of their specifications.
 ///
-/// # Panics
-/// If a key belongs to other parameters than the context.
-#[must_use]
+/// # Errors
+/// [`WireError::ParametersMismatch`] if a key belongs to other parameters than the context.
 pub fn encode_evaluation_keys<'a>(
     context: &Context,
     keys: impl IntoIterator<Item = &'a SwitchKey>,
-) -> Vec<u8> {
+) -> Result<Vec<u8>, WireError> {
     let mut keys: Vec<&SwitchKey> = keys.into_iter().collect();
     keys.sort_by_key(|key| key.spec());
+    let hash = parameters::hash_of(context.params());
+    let hashes = keys.iter().map(|key| ParamsHash::of(&key.params().0));
+    if let Some(found) = hashes.into_iter().find(|&found| found != hash) {
+        return Err(WireError::ParametersMismatch {
+            expected: hash,
+            found,
+        });
+    }
     let mut body = Vec::new();
     parameters::put(&mut body, context.params());
     body.put_u32(keys.len() as u32);
@@ -115,14 +122,11 @@ pub fn encode_evaluation_keys<'a>(
         body.extend_from_slice(key.seed());
     }
     for key in &keys {
-        let stored = key.stored_b(context).expect("a key of these parameters");
+        let stored = key.stored_b(context);
+        let stored = stored.map_err(|error| WireError::invalid("evaluation keys", error))?;
         stored.iter().for_each(|digit| put_limbs(&mut body, digit));
     }
-    seal(
-        Kind::EvaluationKeys,
-        parameters::hash_of(context.params()),
-        &body,
-    )
+    Ok(seal(Kind::EvaluationKeys, hash, &body))
 }
 
 /// Reads key-switch keys of the context's parameters.

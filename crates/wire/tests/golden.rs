@@ -58,7 +58,10 @@ fn bless() {
     write("parameters", encode_parameters(context.params()));
     write("secret_key", encode_secret_key(&context, &secret, true));
     write("public_key", encode_public_key(&context, &public));
-    write("evaluation_keys", encode_evaluation_keys(&context, &keys));
+    write(
+        "evaluation_keys",
+        encode_evaluation_keys(&context, &keys).unwrap(),
+    );
     write("ciphertext_seeded", encode_ciphertext(&context, &seeded));
     write("ciphertext", encode_ciphertext(&context, &unseeded));
     write("program", encode_program(&program()));

@@ -8,7 +8,7 @@ use cyclotron_schemes::{
     encrypt_public, encrypt_secret,
 };
 use cyclotron_wire::{
-    Kind, WireError, decode_ciphertext, decode_evaluation_keys, decode_parameters,
+    Kind, ParamsHash, WireError, decode_ciphertext, decode_evaluation_keys, decode_parameters,
     decode_public_key, decode_secret_key, encode_ciphertext, encode_evaluation_keys,
     encode_parameters, encode_public_key, encode_secret_key, inspect_ciphertext, parameters_of,
 };
@@ -47,7 +47,7 @@ impl Objects {
             (Kind::PublicKey, encode_public_key(&context, &public)),
             (
                 Kind::EvaluationKeys,
-                encode_evaluation_keys(&context, &keys),
+                encode_evaluation_keys(&context, &keys).unwrap(),
             ),
             (Kind::Ciphertext, encode_ciphertext(&context, &seeded)),
             (Kind::Ciphertext, encode_ciphertext(&context, &unseeded)),
@@ -72,7 +72,7 @@ impl Objects {
             }
             Kind::PublicKey => encode_public_key(context, &decode_public_key(context, bytes)?),
             Kind::EvaluationKeys => {
-                encode_evaluation_keys(context, &decode_evaluation_keys(context, bytes)?)
+                encode_evaluation_keys(context, &decode_evaluation_keys(context, bytes)?)?
             }
             Kind::Ciphertext => encode_ciphertext(context, &decode_ciphertext(context, bytes)?),
             Kind::Program | Kind::LimbProgram => unreachable!("not bound to parameters"),
@@ -282,6 +282,30 @@ fn objects_of_other_parameters_are_refused_with_both_hashes() {
         let error = ours.reencode(*kind, &forged).unwrap_err();
         assert_eq!(error.code(), "E_PARAM_MISMATCH", "{kind}: {error}");
     }
+}
+
+#[test]
+fn keys_are_not_written_for_other_parameters() {
+    let [ours, theirs] = both();
+    let spec = KeySpec::relin(KeyVariant::Hybrid);
+    let [mine, other] = [&ours, &theirs]
+        .map(|objects| SwitchKey::new(&objects.context, &objects.secret, spec).unwrap());
+    let error = encode_evaluation_keys(&ours.context, [&mine, &other]).unwrap_err();
+    let hash = |objects: &Objects| header_hash(&objects.all[0].1);
+    let WireError::ParametersMismatch { expected, found } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(
+        [expected.to_string(), found.to_string()],
+        [hash(&ours), hash(&theirs)]
+    );
+}
+
+/// The parameters' hash in an object's header, as messages show it.
+fn header_hash(bytes: &[u8]) -> String {
+    let mut hash = [0; 32];
+    hash[..24].copy_from_slice(&bytes[16..40]);
+    ParamsHash::of(&hash).to_string()
 }
 
 #[test]

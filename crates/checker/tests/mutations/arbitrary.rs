@@ -48,7 +48,12 @@ pub(crate) const MUTATIONS: [Mutation; 16] = [
     Mutation::Cycles,
 ];
 
-pub(crate) fn mutate(rng: &mut TestRng, case: &Case, mutation: Mutation) -> Option<Schedule> {
+/// An edit, and the entry at which it was made.
+pub(crate) fn mutate(
+    rng: &mut TestRng,
+    case: &Case,
+    mutation: Mutation,
+) -> Option<(Schedule, Site)> {
     let stream = rng.index(case.schedule.streams.len());
     let entries = &case.schedule.streams[stream].entries;
     if entries.is_empty() {
@@ -85,7 +90,7 @@ pub(crate) fn mutate(rng: &mut TestRng, case: &Case, mutation: Mutation) -> Opti
         Mutation::Cycles => draft.cycles = draft.cycles + rng.below(2) * 2 - 1,
         _ => mutate_entry(rng, case, mutation, draft.op(site))?,
     }
-    Some(draft.finish(&case.schedule))
+    Some((draft.finish(&case.schedule), site))
 }
 
 fn mutate_entry(
