@@ -83,8 +83,14 @@ def test_programs_that_exist_are_measured(rows: list[dict[str, Any]]) -> None:
     assert all(1 <= value < 20 for value in slowdowns)
     by_pressure = [row for row in rows if row["id"] == "f1.t5.mnist_pt.csr"]
     assert len(by_pressure) == 4
-    assert by_pressure[0]["ours"] > 1
-    assert all(0.5 < row["ours"] < 10 for row in by_pressure)
+    # It never beats movement by priority, but for what heuristics do; where it moves no
+    # more than that, it costs little, and where it moves much more, much.
+    for row in by_pressure:
+        traffic = float(row["note"].split()[0])
+        assert row["ours"] > 0.97, row
+        assert traffic > 0.99, row
+        assert row["ours"] < 1.15 if traffic < 1.01 else row["ours"] > 1.1, row
+    assert max(row["ours"] for row in by_pressure) > 1.3
     missing = [row for row in rows if row["id"] == "f1.t3.bgvboot.f1"]
     assert [(row["ours"], row["ratio"]) for row in missing] == [(None, None)]
 
