@@ -12,11 +12,14 @@
 //! | `INTT` | the mirror image; the last step's two `MULC` divide by P |
 //!
 //! An `NTT` of a limb of another prime has a `MULC` by 1 more for each pair at the first
-//! step: additions take canonical words. Twists are inputs, P for each prime that is
+//! step: additions take canonical words. Products at the first step of transforms and at the
+//! last one of inverse transforms join constants of the program where they can
+//! (`fold.rs`). Twists are inputs, P for each prime that is
 //! transformed by; both directions use the same.
 //!
 //! Everything after phase 1 sees vectors of the machine's length only.
 
+mod fold;
 mod transform;
 mod writer;
 
@@ -46,6 +49,18 @@ struct Split<'a> {
 impl Split<'_> {
     fn count(&self) -> usize {
         1 << self.log_parts
+    }
+
+    fn arithmetic(&self, modulus: u16) -> Modulus {
+        Modulus::new(self.program.moduli[usize::from(modulus)])
+    }
+
+    /// What the last step of an inverse transform multiplies the lower and the upper half
+    /// of the parts by: 1/P and 1/rP.
+    fn last_factors(&self, modulus: u16) -> [u64; 2] {
+        let (arithmetic, count) = (self.arithmetic(modulus), 1 << self.log_parts);
+        let r = self.primes[&modulus].factor(0, 0);
+        [count, arithmetic.mul(r, count)].map(|factor| arithmetic.inv(factor))
     }
 }
 

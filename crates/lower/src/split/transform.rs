@@ -1,7 +1,7 @@
 //! Transforms of polynomials of several parts.
 
-use cyclotron_isa::{LimbType, Op};
-use cyclotron_ring::{Modulus, parts};
+use cyclotron_isa::{Inst, LimbType, Op};
+use cyclotron_ring::parts;
 
 use super::writer::Writer;
 
@@ -10,11 +10,15 @@ impl Writer<'_> {
     pub(super) fn forward(&mut self, modulus: u16, source: u32) -> Vec<u32> {
         let (coeff, eval) = (LimbType::coeff(modulus), LimbType::eval(modulus));
         let foreign = self.modulus_of(source) != modulus;
+        let scaled = self.folds.wanted[source as usize];
         let mut values = self.parts(source).to_vec();
         for depth in 0..self.split.log_parts {
             for (block, low, high) in pairs(depth, values.len()) {
-                let r = self.split.primes[&modulus].factor(depth, block);
-                let product = self.times(coeff, values[high], r);
+                let mut product = values[high];
+                if depth > 0 || !scaled {
+                    let r = self.split.primes[&modulus].factor(depth, block);
+                    product = self.times(coeff, product, r);
+                }
                 let mut other = values[low];
                 if foreign && depth == 0 {
                     other = self.times(coeff, other, 1);
@@ -34,11 +38,13 @@ impl Writer<'_> {
     /// The coefficients of a polynomial in evaluation domain, part by part: the steps of
     /// [`Self::forward`] undone, `lo = (u + v) / 2` and `hi = (u - v) / 2r` from `u` and
     /// `v`, with all halves at the last step.
-    pub(super) fn inverse(&mut self, modulus: u16, source: u32) -> Vec<u32> {
+    pub(super) fn inverse(&mut self, inst: &Inst) -> Vec<u32> {
+        let modulus = inst.modulus;
         let coeff = LimbType::coeff(modulus);
-        let arithmetic = Modulus::new(self.split.program.moduli[usize::from(modulus)]);
+        let arithmetic = self.split.arithmetic(modulus);
         let log_parts = self.split.log_parts;
-        let mut values = self.parts(source).to_vec();
+        let left = self.folds.left[inst.dst as usize];
+        let mut values = self.parts(inst.a).to_vec();
         for (part, value) in values.iter_mut().enumerate() {
             let twisted = self.push(Op::Intt, coeff, [*value, 0, 0], 0);
             let twist = self.twist(modulus, parts::inverse(part, log_parts));
@@ -49,15 +55,14 @@ impl Writer<'_> {
                 let (u, v) = (values[low], values[high]);
                 let sum = self.push(Op::Add, coeff, [u, v, 0], 0);
                 let difference = self.push(Op::Sub, coeff, [u, v, 0], 0);
-                let r = self.split.primes[&modulus].factor(depth, block);
-                if depth == 0 {
-                    let count = 1 << log_parts;
-                    values[low] = self.times(coeff, sum, arithmetic.inv(count));
-                    let inverse = arithmetic.inv(arithmetic.mul(r, count));
-                    values[high] = self.times(coeff, difference, inverse);
-                } else {
-                    values[low] = sum;
+                (values[low], values[high]) = (sum, difference);
+                if depth > 0 {
+                    let r = self.split.primes[&modulus].factor(depth, block);
                     values[high] = self.times(coeff, difference, arithmetic.inv(r));
+                } else if !left {
+                    let [of_low, of_high] = self.split.last_factors(modulus);
+                    values[low] = self.times(coeff, sum, of_low);
+                    values[high] = self.times(coeff, difference, of_high);
                 }
             }
         }

@@ -6,6 +6,7 @@ use cyclotron_isa::part::immediate;
 use cyclotron_isa::{Inst, InstView, LimbType, Op, Procedure};
 use cyclotron_ring::parts;
 
+use super::fold::Folds;
 use super::{Split, TwistId};
 
 /// The program's constants, and where those lie that splitting added.
@@ -29,6 +30,12 @@ impl Constants {
         })
     }
 
+    /// Where a matrix lies from now on.
+    fn append(&mut self, matrix: Vec<u64>) -> u32 {
+        self.values.extend(&matrix);
+        (self.values.len() - matrix.len()) as u32
+    }
+
     pub(super) fn into_values(self) -> Vec<u64> {
         self.values
     }
@@ -45,6 +52,7 @@ pub(super) struct Writer<'a> {
     /// The twists that are parameters, and their values.
     twists: Vec<TwistId>,
     first_twist: u32,
+    pub(super) folds: Folds,
 }
 
 impl<'a> Writer<'a> {
@@ -81,6 +89,7 @@ impl<'a> Writer<'a> {
             renamed: (0..first_twist).collect(),
             twists,
             first_twist,
+            folds: Folds::new(old),
         }
     }
 
@@ -114,15 +123,25 @@ impl<'a> Writer<'a> {
         let mut fields = [0; 3];
         match self.old.view(inst, &mut fields) {
             InstView::Fields(sources) => {
-                let values = match inst.op {
+                // A constant takes the factor of the upper half along.
+                let scaled = match inst.op {
+                    Op::MulC => true,
+                    Op::AddC => self.folds.wanted[inst.a as usize],
+                    _ => false,
+                };
+                let mut values = match inst.op {
+                    op if scaled => self.with_constants(op, ty, inst),
                     Op::Ntt => self.forward(inst.modulus, sources[0]),
-                    Op::Intt => self.inverse(inst.modulus, sources[0]),
+                    Op::Intt => self.inverse(inst),
                     Op::AutEval => self.automorphism(ty, inst),
                     _ => self.each_part(ty, inst, sources),
                 };
+                if !scaled {
+                    self.scale_upper(ty, inst.dst, &mut values);
+                }
                 self.renamed.extend(values);
             }
-            InstView::Pairs(pairs) => self.dot(ty, pairs),
+            InstView::Pairs(pairs) => self.dot(ty, inst.dst, pairs),
             InstView::Matrix { srcs, dst_moduli } => self.convert(inst, srcs, dst_moduli),
         }
     }
@@ -151,27 +170,99 @@ impl<'a> Writer<'a> {
         (0..count).map(one).collect()
     }
 
-    fn dot(&mut self, ty: LimbType, pairs: &[u32]) {
+    /// The factor of the upper half of the parts at the first step modulo a prime.
+    fn upper_factor(&self, modulus: u16) -> u64 {
+        self.split.primes[&modulus].factor(0, 0)
+    }
+
+    /// Multiplies the upper half of the parts of an old value by it, if that is wanted.
+    fn scale_upper(&mut self, ty: LimbType, old: u32, values: &mut [u32]) {
+        if self.folds.wanted[old as usize] {
+            let r = self.upper_factor(ty.modulus);
+            let upper = values.len() / 2;
+            for value in &mut values[upper..] {
+                *value = self.times(ty, *value, r);
+            }
+        }
+    }
+
+    /// A constant of the program for each half of the parts of a result, in which factors
+    /// of the source's and the result's upper halves are folded.
+    fn constants_of(&self, inst: &Inst) -> [u64; 2] {
+        let arithmetic = self.split.arithmetic(inst.modulus);
+        let constant = self.constants.values[inst.imm as usize];
+        let (mut lower, mut upper) = (constant, constant);
+        if self.folds.left[inst.a as usize] {
+            let [low, high] = self.split.last_factors(inst.modulus);
+            lower = arithmetic.mul(lower, low);
+            upper = arithmetic.mul(upper, high);
+        }
+        if self.folds.wanted[inst.dst as usize] {
+            upper = arithmetic.mul(upper, self.upper_factor(inst.modulus));
+        }
+        [lower, upper]
+    }
+
+    /// `MULC`, or `ADDC` of a value whose upper half has its factor.
+    fn with_constants(&mut self, op: Op, ty: LimbType, inst: &Inst) -> Vec<u32> {
+        let constants = self.constants_of(inst);
+        let count = self.split.count();
+        let one = |part: usize| {
+            let imm = self
+                .constants
+                .intern(constants[usize::from(part >= count / 2)]);
+            let source = self.parts(inst.a)[part];
+            self.push(op, ty, [source, 0, 0], imm)
+        };
+        (0..count).map(one).collect()
+    }
+
+    fn dot(&mut self, ty: LimbType, dst: u32, pairs: &[u32]) {
+        let mut values = Vec::with_capacity(self.split.count());
         for part in 0..self.split.count() {
             let at = self.new.operands.len() as u32;
             let renamed: Vec<u32> = pairs.iter().map(|&v| self.parts(v)[part]).collect();
             self.new.operands.extend(renamed);
-            let value = self.push(Op::Dot, ty, [at, pairs.len() as u32 / 2, 0], 0);
-            self.renamed.push(value);
+            values.push(self.push(Op::Dot, ty, [at, pairs.len() as u32 / 2, 0], 0));
         }
+        self.scale_upper(ty, dst, &mut values);
+        self.renamed.extend(values);
+    }
+
+    /// Where the matrix of a `BCONV` lies whose destinations' upper halves have the
+    /// factors that are wanted.
+    fn upper_matrix(&mut self, inst: &Inst, rows: usize, dst_moduli: &[u32]) -> u32 {
+        let columns = dst_moduli.len();
+        let wanted = &self.folds.wanted[inst.dst as usize..][..columns];
+        if !wanted.contains(&true) {
+            return inst.imm;
+        }
+        let mut matrix = self.constants.values[inst.imm as usize..][..rows * columns].to_vec();
+        for (column, (&wanted, &m)) in wanted.iter().zip(dst_moduli).enumerate() {
+            if wanted {
+                let (arithmetic, r) =
+                    (self.split.arithmetic(m as u16), self.upper_factor(m as u16));
+                for entry in matrix[column..].iter_mut().step_by(columns) {
+                    *entry = arithmetic.mul(*entry, r);
+                }
+            }
+        }
+        self.constants.append(matrix)
     }
 
     fn convert(&mut self, inst: &Inst, srcs: &[u32], dst_moduli: &[u32]) {
         let (count, columns) = (self.split.count(), dst_moduli.len());
         let mut firsts = Vec::with_capacity(count);
+        let upper = self.upper_matrix(inst, srcs.len(), dst_moduli);
         for part in 0..count {
+            let matrix = if part < count / 2 { inst.imm } else { upper };
             let at = self.new.operands.len() as u32;
             let renamed: Vec<u32> = srcs.iter().map(|&v| self.parts(v)[part]).collect();
             self.new.operands.extend(renamed);
             self.new.operands.extend(dst_moduli);
             let fields = [at, srcs.len() as u32, columns as u32];
             let ty = self.old.types[inst.dst as usize];
-            firsts.push(self.push(Op::BConv, ty, fields, inst.imm));
+            firsts.push(self.push(Op::BConv, ty, fields, matrix));
             let rest = &self.old.types[inst.dst as usize..][1..columns];
             self.new.types.extend(rest);
         }
