@@ -24,8 +24,8 @@
 //! value twice, or `b + a` for `a + b`, is no fault.
 //!
 //! # Cost
-//! One sort of the entries, which are sorted runs already; else constant time an
-//! entry. Memory: 16 bytes an entry and 8 an instruction of the program.
+//! Sorts of stretches of time, which are sorted runs already; else constant time an
+//! entry. Memory: a stretch, and 8 bytes an instruction of the program.
 
 mod classes;
 mod components;

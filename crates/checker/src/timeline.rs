@@ -34,7 +34,7 @@ struct Cursor<'a> {
 ///
 /// # Cost
 /// A stretch of time after the other is read from all streams and sorted, so the
-/// memory does not grow with the schedule.
+/// memory does not grow with the schedule, but with the entries of one cycle.
 pub(crate) fn for_each_entry<E>(
     schedule: &Schedule,
     mut visit: impl FnMut(Place, &StreamOp) -> Result<(), E>,

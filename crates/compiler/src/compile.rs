@@ -76,7 +76,8 @@ pub struct Compiled {
 
 /// Compiles a limb program for a machine. `progress` is called with the phase
 /// and the fraction of it that is done, in `[0, 1]`, at least every few thousand
-/// instructions of movement and placement; `Break` abandons the work.
+/// instructions of movement and placement, but thrice of movement by register
+/// pressure; `Break` abandons the work.
 ///
 /// # Errors
 /// [`CompileError`] says what the machine lacks or what does not fit;

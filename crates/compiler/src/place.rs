@@ -34,13 +34,13 @@ const SMALL: u64 = 1 << 12;
 /// Effort 0 takes the plan's order; 1 tries up to 2^19 instructions in all by
 /// the clock, 2 up to 2^23. The trials after the first few are drawn with
 /// `seed`, or vary the best so far; the same options always give the same schedule. `progress` is called
-/// now and then with the fraction done, in `[0, 1]`.
+/// now and then with the fraction done, in `[0, 1]`; `Break` abandons the work.
 ///
 /// # Errors
 /// [`CompileError::DoesNotFit`] if a register file cannot hold one
 /// instruction's operands; [`CompileError::Unsupported`] and
 /// [`CompileError::Disconnected`] if the machine lacks an operation or a
-/// connection.
+/// connection; [`CompileError::Interrupted`] if `progress` says so.
 pub fn place(
     flat: &FlatProgram,
     plan: &MovementPlan,

@@ -110,21 +110,6 @@ impl Entries {
         self.len += 1;
     }
 
-    /// Appends the entries of another list; the first of them waits `wait` cycles.
-    pub fn append(&mut self, other: &Entries, wait: u32) {
-        let mut rest = other.iter();
-        if let Some(first) = rest.next() {
-            self.push(Entry { wait, ..first });
-            let skipped = other.bytes.len() - rest.bytes.len();
-            let (entry, byte) = (self.len - 1, self.bytes.len() - skipped);
-            let marks = other.marks.iter().skip(1);
-            self.marks
-                .extend(marks.map(|mark| (entry + mark.0, byte + mark.1)));
-            self.bytes.extend_from_slice(rest.bytes);
-            self.len += rest.left;
-        }
-    }
-
     /// The entries in order.
     #[must_use]
     pub fn iter(&self) -> EntryIter<'_> {
@@ -396,17 +381,12 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_appended_with_another_first_wait() {
+    fn any_entry_is_found_and_can_go() {
         let mut list = entries();
+        for _ in 0..4 {
+            list.extend(list.clone());
+        }
         let mut packed = Entries::from(list.clone());
-        packed.append(&Entries::from(list.clone()), 77);
-        packed.append(&Entries::new(), 5);
-        let first = list.len();
-        list.extend(list.clone());
-        list[first].wait = 77;
-        assert_eq!(packed, Entries::from(list.clone()));
-        packed.append(&Entries::from(list.clone()), list[0].wait);
-        list.extend(list.clone());
         for (k, &entry) in list.iter().enumerate() {
             assert_eq!(packed.get(k), Some(entry));
         }

@@ -13,6 +13,12 @@ use cyclotron_ring::Automorphism;
 /// Parts have at most 2^15 words: the immediate of an automorphism has 32 bits.
 pub const MAX_LOG_N_OF_PARTS: u32 = 15;
 
+/// log2 of the fewest words of a part: what a ring has at least.
+pub const MIN_LOG_N_OF_PARTS: u32 = 4;
+
+/// log2 of the most parts of a polynomial.
+pub const MAX_LOG_PARTS: u32 = 7;
+
 /// The immediate of an automorphism of vectors of N = 2^`log_n` words: `k + 2N offset`, for
 /// k below 2N and the offset below N. It is k where values are whole limbs.
 #[must_use]

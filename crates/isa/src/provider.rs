@@ -124,6 +124,10 @@ pub fn check_ring<W: Word>(
 /// one; of a provider that [vouches](InputProvider::vouches) for its words, only the
 /// length. Twists are computed.
 ///
+/// # Cost
+/// Each part of a polynomial asks for the whole limb and copies its words; a twist
+/// takes about as many multiplications as half the polynomial has coefficients.
+///
 /// # Errors
 /// [`ExecuteError::Input`] or [`ExecuteError::BadInput`].
 pub fn fetch<W: Word>(

@@ -426,7 +426,7 @@ impl InstVerifier<'_> {
                     Ok(())
                 } else {
                     let k = inst.imm;
-                    Err(self.invalid(format!("the exponent {k} is not odd and below 2N")))
+                    Err(self.invalid(format!("the automorphism {k} has no odd exponent below 2N, or an offset that is none of parts")))
                 };
             }
             _ => return Ok(()),

@@ -145,6 +145,8 @@ fn what_cannot_be_split_is_refused() {
     };
     refused(&automorphism(6, Coeff), 4, "coefficients");
     refused(&automorphism(17, Eval), 16, "at most 2^15");
+    refused(&automorphism(17, Eval), 9, "at most 128 parts");
+    refused(&automorphism(6, Eval), 3, "at least 2^4 words");
     let parts = split(&automorphism(8, Eval), 6).expect("splits");
     refused(&parts, 4, "already");
 }

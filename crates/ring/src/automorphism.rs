@@ -22,9 +22,9 @@ const LANES: usize = 1 << LANE_BITS;
 /// `h = k brv(i) + (k - 1)/2 + offset mod N`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Automorphism {
-    /// The exponent: odd.
+    /// The exponent: odd; a ring takes it modulo 2N.
     pub k: u32,
-    /// 0 for x -> x^k on whole polynomials. Others belong to parts of longer
+    /// 0 for x -> x^k on whole polynomials; a ring takes it modulo N. Others belong to parts of longer
     /// polynomials: see [`crate::parts`].
     pub offset: u32,
 }

@@ -93,7 +93,9 @@ pub enum EntryFault {
         count: u64,
     },
     /// An exponent that is no automorphism.
-    #[error("the exponent {0} is not odd and below 2N")]
+    #[error(
+        "the automorphism {0} has no odd exponent below 2N, or an offset that is none of parts"
+    )]
     BadExponent(u32),
     /// The link does not lead there.
     #[error("{0} does not connect these components")]

@@ -229,8 +229,8 @@ impl<'a> Engine<'a> {
         let rank = u64::from(self.cones.rank[cone]);
         let shake = self.policy.shake(cone as u32);
         if self.policy.by_way {
-            let way = u64::from(u32::MAX - self.cones.way[cone]);
-            (way + shake) << 32 | rank
+            let way = u64::from(u32::MAX - self.cones.way[cone]) + shake;
+            way.min(u64::from(u32::MAX)) << 32 | rank
         } else {
             rank + shake
         }

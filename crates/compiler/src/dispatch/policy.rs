@@ -137,7 +137,8 @@ struct Random(u64);
 
 impl Random {
     fn new(stream: u64, seed: u64) -> Self {
-        Self(seed.wrapping_add(stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        // Not the step of one stream, or each would be the one before less a draw.
+        Self(seed.wrapping_add(stream.wrapping_mul(0xd1b5_4a32_d192_ed03)))
     }
 
     fn next(&mut self) -> u64 {

@@ -93,7 +93,7 @@ impl Track {
         for (at, op) in late {
             pack(&mut all, (&mut clock.0, &mut clock.1), at, op);
         }
-        (all, clock.1)
+        (all, clock.1.max(self.longest))
     }
 }
 

@@ -25,7 +25,7 @@ mod writer;
 
 use std::collections::BTreeMap;
 
-use cyclotron_isa::part::MAX_LOG_N_OF_PARTS;
+use cyclotron_isa::part::{MAX_LOG_N_OF_PARTS, MAX_LOG_PARTS, MIN_LOG_N_OF_PARTS};
 use cyclotron_isa::{Call, InputDecl, LimbProgram, LimbType, Op, OutputDecl, Source};
 use cyclotron_ring::Modulus;
 use cyclotron_ring::parts::Parts;
@@ -67,8 +67,8 @@ impl Split<'_> {
 /// The program on vectors of 2^`log_n` words. A program on no longer polynomials stays.
 ///
 /// # Errors
-/// [`LowerError::Parts`] for a program that is split already, for vectors of more than
-/// 2^15 words, and for automorphisms of coefficients, which no schemes emit.
+/// [`LowerError::Parts`] for a program that is split already, for more than 2^7 parts,
+/// for vectors of less than 2^4 or more than 2^15 words, and for automorphisms of coefficients, which no schemes emit.
 pub fn split(program: &LimbProgram, log_n: u32) -> Result<LimbProgram, LowerError> {
     let Some(log_parts @ 1..) = program.log_n.checked_sub(log_n) else {
         return Ok(program.clone());
@@ -113,6 +113,14 @@ fn check(program: &LimbProgram, log_n: u32) -> Result<(), LowerError> {
     let fault = |why: String| Err(LowerError::Parts { log_n, why });
     if program.log_parts > 0 {
         return fault("the program is on parts already".to_owned());
+    }
+    let log_parts = program.log_n - log_n;
+    if log_n < MIN_LOG_N_OF_PARTS || log_parts > MAX_LOG_PARTS {
+        return fault(format!(
+            "a polynomial has at most {} parts, of at least 2^{MIN_LOG_N_OF_PARTS} words; choose \
+             a machine with longer vectors, or a smaller ring",
+            1 << MAX_LOG_PARTS
+        ));
     }
     if log_n > MAX_LOG_N_OF_PARTS {
         return fault(format!(

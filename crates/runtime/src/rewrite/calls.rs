@@ -100,17 +100,7 @@ fn alike(program: &LimbProgram, calls: &[Call]) -> usize {
             && same_form(first, procedure)
             && others.iter().all(|&arg| arg < calls[0].first_result)
     };
-    1 + calls[1..]
-        .iter()
-        .take(
-            std::env::var("CYCJ")
-                .ok()
-                .and_then(|v| v.parse().ok())
-                .unwrap_or(JOINED)
-                - 1,
-        )
-        .take_while(fits)
-        .count()
+    1 + calls[1..].iter().take(JOINED - 1).take_while(fits).count()
 }
 
 /// Whether procedures differ by exponents, constants and operands only.
