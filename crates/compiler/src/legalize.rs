@@ -159,7 +159,7 @@ impl<F: Fn(Op) -> bool> Rewriter<'_, F> {
         imm: u32,
     ) -> Result<u32, CompileError> {
         if (self.supported)(op) {
-            return Ok(self.push(op, ty, [a, b, c], imm));
+            return Ok(self.new.emit(op, ty, [a, b, c], imm));
         }
         match op {
             Op::Neg => {
@@ -184,20 +184,5 @@ impl<F: Fn(Op) -> bool> Rewriter<'_, F> {
                 machine: String::new(),
             }),
         }
-    }
-
-    fn push(&mut self, op: Op, ty: LimbType, [a, b, c]: [u32; 3], imm: u32) -> u32 {
-        let dst = self.new.types.len() as u32;
-        self.new.types.push(ty);
-        self.new.insts.push(Inst {
-            op,
-            modulus: ty.modulus,
-            dst,
-            a,
-            b,
-            c,
-            imm,
-        });
-        dst
     }
 }

@@ -56,27 +56,29 @@ impl ProcedureBuilder<'_> {
 
     /// Coefficient to evaluation domain, modulo the prime `modulus`.
     pub fn ntt(&mut self, modulus: u16, a: u32) -> u32 {
-        self.push(Op::Ntt, LimbType::eval(modulus), [a, 0, 0], 0)
+        self.procedure
+            .emit(Op::Ntt, LimbType::eval(modulus), [a, 0, 0], 0)
     }
 
     /// Evaluation to coefficient domain.
     pub fn intt(&mut self, a: u32) -> u32 {
-        self.push(Op::Intt, LimbType::coeff(self.ty(a).modulus), [a, 0, 0], 0)
+        self.procedure
+            .emit(Op::Intt, LimbType::coeff(self.ty(a).modulus), [a, 0, 0], 0)
     }
 
     /// `a + b`.
     pub fn add(&mut self, a: u32, b: u32) -> u32 {
-        self.push(Op::Add, self.ty(a), [a, b, 0], 0)
+        self.procedure.emit(Op::Add, self.ty(a), [a, b, 0], 0)
     }
 
     /// `a - b`.
     pub fn sub(&mut self, a: u32, b: u32) -> u32 {
-        self.push(Op::Sub, self.ty(a), [a, b, 0], 0)
+        self.procedure.emit(Op::Sub, self.ty(a), [a, b, 0], 0)
     }
 
     /// `-a`.
     pub fn neg(&mut self, a: u32) -> u32 {
-        self.push(Op::Neg, self.ty(a), [a, 0, 0], 0)
+        self.procedure.emit(Op::Neg, self.ty(a), [a, 0, 0], 0)
     }
 
     /// `a * b` modulo the prime `modulus`, in the domain of `a`.
@@ -85,13 +87,13 @@ impl ProcedureBuilder<'_> {
             modulus,
             domain: self.ty(a).domain,
         };
-        self.push(Op::Mul, ty, [a, b, 0], 0)
+        self.procedure.emit(Op::Mul, ty, [a, b, 0], 0)
     }
 
     /// `a + c`, c in `[0, q)`.
     pub fn add_c(&mut self, a: u32, c: u64) -> u32 {
         let imm = self.constants.intern(c);
-        self.push(Op::AddC, self.ty(a), [a, 0, 0], imm)
+        self.procedure.emit(Op::AddC, self.ty(a), [a, 0, 0], imm)
     }
 
     /// `a * c` modulo the prime `modulus`, c in `[0, q)`, in the domain of `a`.
@@ -101,7 +103,7 @@ impl ProcedureBuilder<'_> {
             modulus,
             domain: self.ty(a).domain,
         };
-        self.push(Op::MulC, ty, [a, 0, 0], imm)
+        self.procedure.emit(Op::MulC, ty, [a, 0, 0], imm)
     }
 
     /// The automorphism x -> x^k, k odd, in the domain of `a`.
@@ -110,18 +112,18 @@ impl ProcedureBuilder<'_> {
             Domain::Eval => Op::AutEval,
             Domain::Coeff => Op::AutCoeff,
         };
-        self.push(op, self.ty(a), [a, 0, 0], k)
+        self.procedure.emit(op, self.ty(a), [a, 0, 0], k)
     }
 
     /// `acc + a * b`, modulo the prime of `acc`.
     pub fn mac(&mut self, acc: u32, a: u32, b: u32) -> u32 {
-        self.push(Op::Mac, self.ty(acc), [acc, a, b], 0)
+        self.procedure.emit(Op::Mac, self.ty(acc), [acc, a, b], 0)
     }
 
     /// `(a - b) * c`, c in `[0, q)`.
     pub fn sub_mul_c(&mut self, a: u32, b: u32, c: u64) -> u32 {
         let imm = self.constants.intern(c);
-        self.push(Op::SubMulC, self.ty(a), [a, b, 0], imm)
+        self.procedure.emit(Op::SubMulC, self.ty(a), [a, b, 0], imm)
     }
 
     /// The inner product of `pairs` modulo the prime `modulus`, in the domain of the first operand.
@@ -137,7 +139,8 @@ impl ProcedureBuilder<'_> {
         self.procedure
             .operands
             .extend(pairs.iter().flat_map(|&(a, b)| [a, b]));
-        self.push(Op::Dot, ty, [at, pairs.len() as u32, 0], 0)
+        self.procedure
+            .emit(Op::Dot, ty, [at, pairs.len() as u32, 0], 0)
     }
 
     /// Base conversion of limbs in coefficient domain: `dst_j = sum_i src_i matrix[i][j] mod p_j`.
@@ -179,20 +182,6 @@ impl ProcedureBuilder<'_> {
     fn define(&mut self, ty: LimbType) -> u32 {
         self.procedure.types.push(ty);
         self.procedure.types.len() as u32 - 1
-    }
-
-    fn push(&mut self, op: Op, ty: LimbType, [a, b, c]: [u32; 3], imm: u32) -> u32 {
-        let dst = self.define(ty);
-        self.procedure.insts.push(Inst {
-            op,
-            modulus: ty.modulus,
-            dst,
-            a,
-            b,
-            c,
-            imm,
-        });
-        dst
     }
 }
 

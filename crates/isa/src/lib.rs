@@ -47,7 +47,7 @@ pub use movement_interpret::interpret_plan;
 pub use op::{Op, OpShape};
 pub use procedure::{Inst, InstView, Procedure};
 pub use program::{Call, InputDecl, KeyDecl, LimbProgram, OutputDecl, Source};
-pub use provider::{ExecuteError, InputProvider, ProviderError, check_ring, fetch};
+pub use provider::{ExecuteError, InputProvider, ProviderError, fetch};
 pub use schedule::{
     Component, DramContent, DramSlot, Entry, Link, NO_SLOT, Schedule, Stream, StreamOp,
 };

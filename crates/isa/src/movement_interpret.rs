@@ -10,7 +10,7 @@ use crate::error::IsaError;
 use crate::flat::FlatProgram;
 use crate::kernel::{self, Operation};
 use crate::movement::{MovementPlan, Step, TrafficClass};
-use crate::provider::{ExecuteError, InputProvider, check_ring, fetch};
+use crate::provider::{ExecuteError, InputProvider, fetch};
 
 type Limb<W> = Arc<LimbBuf<W>>;
 
@@ -30,12 +30,7 @@ pub fn interpret_plan<W: Word>(
     ring: &Ring<W>,
     inputs: &dyn InputProvider<W>,
 ) -> Result<Vec<LimbBuf<W>>, ExecuteError> {
-    check_ring(
-        [program.log_n, program.log_parts],
-        program.word_bits,
-        &program.moduli,
-        ring,
-    )?;
+    program.check_ring(ring)?;
     check_traffic(program, plan)?;
     let mut machine = Machine {
         program,

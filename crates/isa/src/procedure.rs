@@ -100,6 +100,23 @@ impl Procedure {
         }
     }
 
+    /// Appends an instruction that defines one value, of this type and modulo its prime,
+    /// and returns the value.
+    pub fn emit(&mut self, op: Op, ty: LimbType, [a, b, c]: [u32; 3], imm: u32) -> u32 {
+        let dst = self.types.len() as u32;
+        self.types.push(ty);
+        self.insts.push(Inst {
+            op,
+            modulus: ty.modulus,
+            dst,
+            a,
+            b,
+            c,
+            imm,
+        });
+        dst
+    }
+
     /// Number of values that an instruction defines.
     #[must_use]
     pub fn result_count(inst: &Inst) -> u32 {

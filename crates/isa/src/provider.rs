@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cyclotron_ring::{LimbBuf, Ring, Word};
 
 use crate::error::IsaError;
+use crate::flat::FlatProgram;
 use crate::limb::LimbType;
 use crate::program::{InputDecl, LimbProgram, Source};
 
@@ -87,7 +88,7 @@ pub enum ExecuteError {
 ///
 /// # Errors
 /// [`ExecuteError::WrongRing`] that says what differs.
-pub fn check_ring<W: Word>(
+fn check_ring<W: Word>(
     log_sizes: [u32; 2],
     word_bits: u32,
     moduli: &[u64],
@@ -168,6 +169,17 @@ pub fn fetch<W: Word>(
 }
 
 impl LimbProgram {
+    /// Checks that a ring is the one that the program computes in.
+    ///
+    /// # Errors
+    /// [`ExecuteError::WrongRing`] that says what differs.
+    pub fn check_ring<W: Word>(&self, ring: &Ring<W>) -> Result<(), ExecuteError> {
+        let log_sizes = [self.log_n, self.log_parts];
+        check_ring(log_sizes, self.word_bits, &self.moduli, ring)
+    }
+}
+
+impl FlatProgram {
     /// Checks that a ring is the one that the program computes in.
     ///
     /// # Errors

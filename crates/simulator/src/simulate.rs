@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use cyclotron_isa::{FlatProgram, InputProvider, Op, Schedule, Traffic, check_ring};
+use cyclotron_isa::{FlatProgram, InputProvider, Op, Schedule, Traffic};
 use cyclotron_machine::Resolved;
 use cyclotron_ring::{LimbBuf, Ring, Word};
 
@@ -74,12 +74,7 @@ pub fn simulate<W: Word>(
     inputs: &dyn InputProvider<W>,
     options: Options<'_>,
 ) -> Result<Simulation<W>, SimError> {
-    check_ring(
-        [program.log_n, program.log_parts],
-        program.word_bits,
-        &program.moduli,
-        ring,
-    )?;
+    program.check_ring(ring)?;
     check_machine(program, schedule, machine)?;
     let Trace {
         mut graph,

@@ -23,14 +23,14 @@ impl Writer<'_> {
                 if foreign && depth == 0 {
                     other = self.times(coeff, other, 1);
                 }
-                values[low] = self.push(Op::Add, coeff, [other, product, 0], 0);
-                values[high] = self.push(Op::Sub, coeff, [other, product, 0], 0);
+                values[low] = self.new.emit(Op::Add, coeff, [other, product, 0], 0);
+                values[high] = self.new.emit(Op::Sub, coeff, [other, product, 0], 0);
             }
         }
         for (part, value) in values.iter_mut().enumerate() {
             let twist = self.twist(modulus, part);
-            let twisted = self.push(Op::Mul, coeff, [*value, twist, 0], 0);
-            *value = self.push(Op::Ntt, eval, [twisted, 0, 0], 0);
+            let twisted = self.new.emit(Op::Mul, coeff, [*value, twist, 0], 0);
+            *value = self.new.emit(Op::Ntt, eval, [twisted, 0, 0], 0);
         }
         values
     }
@@ -46,15 +46,15 @@ impl Writer<'_> {
         let left = self.folds.left[inst.dst as usize];
         let mut values = self.parts(inst.a).to_vec();
         for (part, value) in values.iter_mut().enumerate() {
-            let twisted = self.push(Op::Intt, coeff, [*value, 0, 0], 0);
+            let twisted = self.new.emit(Op::Intt, coeff, [*value, 0, 0], 0);
             let twist = self.twist(modulus, parts::inverse(part, log_parts));
-            *value = self.push(Op::Mul, coeff, [twisted, twist, 0], 0);
+            *value = self.new.emit(Op::Mul, coeff, [twisted, twist, 0], 0);
         }
         for depth in (0..log_parts).rev() {
             for (block, low, high) in pairs(depth, values.len()) {
                 let (u, v) = (values[low], values[high]);
-                let sum = self.push(Op::Add, coeff, [u, v, 0], 0);
-                let difference = self.push(Op::Sub, coeff, [u, v, 0], 0);
+                let sum = self.new.emit(Op::Add, coeff, [u, v, 0], 0);
+                let difference = self.new.emit(Op::Sub, coeff, [u, v, 0], 0);
                 (values[low], values[high]) = (sum, difference);
                 if depth > 0 {
                     let r = self.split.primes[&modulus].factor(depth, block);

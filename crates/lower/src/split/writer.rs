@@ -46,7 +46,7 @@ pub(super) struct Writer<'a> {
     pub(super) split: &'a Split<'a>,
     constants: &'a mut Constants,
     old: &'a Procedure,
-    new: Procedure,
+    pub(super) new: Procedure,
     /// The new values of every old one, as many as there are parts.
     renamed: Vec<u32>,
     /// The twists that are parameters, and their values.
@@ -154,7 +154,7 @@ impl<'a> Writer<'a> {
             for (new, &source) in renamed.iter_mut().zip(sources) {
                 *new = self.parts(source)[part];
             }
-            self.push(inst.op, ty, renamed, inst.imm)
+            self.new.emit(inst.op, ty, renamed, inst.imm)
         };
         (0..count).map(one).collect()
     }
@@ -165,7 +165,8 @@ impl<'a> Writer<'a> {
         let one = |part: usize| {
             let (source, map) = parts::automorphism(inst.imm, part, log_n, log_parts);
             let source = self.parts(inst.a)[source];
-            self.push(Op::AutEval, ty, [source, 0, 0], immediate(map, log_n))
+            self.new
+                .emit(Op::AutEval, ty, [source, 0, 0], immediate(map, log_n))
         };
         (0..count).map(one).collect()
     }
@@ -212,7 +213,7 @@ impl<'a> Writer<'a> {
                 .constants
                 .intern(constants[usize::from(part >= count / 2)]);
             let source = self.parts(inst.a)[part];
-            self.push(op, ty, [source, 0, 0], imm)
+            self.new.emit(op, ty, [source, 0, 0], imm)
         };
         (0..count).map(one).collect()
     }
@@ -223,7 +224,10 @@ impl<'a> Writer<'a> {
             let at = self.new.operands.len() as u32;
             let renamed: Vec<u32> = pairs.iter().map(|&v| self.parts(v)[part]).collect();
             self.new.operands.extend(renamed);
-            values.push(self.push(Op::Dot, ty, [at, pairs.len() as u32 / 2, 0], 0));
+            values.push(
+                self.new
+                    .emit(Op::Dot, ty, [at, pairs.len() as u32 / 2, 0], 0),
+            );
         }
         self.scale_upper(ty, dst, &mut values);
         self.renamed.extend(values);
@@ -262,7 +266,7 @@ impl<'a> Writer<'a> {
             self.new.operands.extend(dst_moduli);
             let fields = [at, srcs.len() as u32, columns as u32];
             let ty = self.old.types[inst.dst as usize];
-            firsts.push(self.push(Op::BConv, ty, fields, matrix));
+            firsts.push(self.new.emit(Op::BConv, ty, fields, matrix));
             let rest = &self.old.types[inst.dst as usize..][1..columns];
             self.new.types.extend(rest);
         }
@@ -275,22 +279,7 @@ impl<'a> Writer<'a> {
     /// `source` times a constant below the prime.
     pub(super) fn times(&mut self, ty: LimbType, source: u32, constant: u64) -> u32 {
         let imm = self.constants.intern(constant);
-        self.push(Op::MulC, ty, [source, 0, 0], imm)
-    }
-
-    pub(super) fn push(&mut self, op: Op, ty: LimbType, [a, b, c]: [u32; 3], imm: u32) -> u32 {
-        let dst = self.new.types.len() as u32;
-        self.new.types.push(ty);
-        self.new.insts.push(Inst {
-            op,
-            modulus: ty.modulus,
-            dst,
-            a,
-            b,
-            c,
-            imm,
-        });
-        dst
+        self.new.emit(Op::MulC, ty, [source, 0, 0], imm)
     }
 
     /// The modulus of an old value.
