@@ -294,16 +294,6 @@ impl<L: Lanes32> Pointwise for Full32<L> {
     }
 
     #[inline(always)]
-    fn accepts(self, _or: L::V) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn narrow(self, x: L::V) -> L::V {
-        x
-    }
-
-    #[inline(always)]
     fn empty(self) -> Self::Sum {
         let zero = self.isa.zero();
         HalfSums {

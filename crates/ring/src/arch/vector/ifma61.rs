@@ -26,7 +26,7 @@
 //! Montgomery, "Modular multiplication without trial division", Math. Comp. 44
 //! (1985).
 
-use crate::arch::vector::ifma52::inverse_mod_2_52;
+use crate::arch::vector::ifma52::{Ifma52, inverse_mod_2_52};
 use crate::arch::vector::lanes::{Ifma, Lanes64};
 use crate::arch::vector::pointwise::Pointwise;
 use crate::arch::vector::shoup64::{Factor64, Shoup64};
@@ -160,16 +160,6 @@ impl<L: Ifma + Lanes64> Pointwise for Ifma61<L> {
     }
 
     #[inline(always)]
-    fn accepts(self, _or: L::V) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn narrow(self, x: L::V) -> L::V {
-        x
-    }
-
-    #[inline(always)]
     fn empty(self) -> Self::Sum {
         let zero = self.isa.zero();
         Sum61 {
@@ -190,7 +180,7 @@ impl<L: Ifma + Lanes64> Pointwise for Ifma61<L> {
     }
 
     fn prepare(modulus: &Modulus, c: u64) -> u64 {
-        modulus.mul(modulus.reduce(c), modulus.reduce_wide(1 << 104))
+        Ifma52::<L>::prepare(modulus, c)
     }
 
     #[inline(always)]

@@ -45,10 +45,20 @@ pub trait Pointwise: Copy + Send + Sync + 'static {
     /// `a b`; any words.
     fn mul(self, a: V<Self>, b: V<Self>) -> V<Self>;
 
-    /// Whether words, whose bitwise or is given, may be terms of sums.
-    fn accepts(self, or: V<Self>) -> bool;
-    /// From any word to one that may be a term of sums, with the same residue.
-    fn narrow(self, x: V<Self>) -> V<Self>;
+    /// Whether words, whose bitwise or is given, may be terms of sums; always where
+    /// any word may.
+    #[inline(always)]
+    fn accepts(self, _or: V<Self>) -> bool {
+        debug_assert!(Self::ANY_TERM, "says which words it accepts");
+        true
+    }
+    /// From any word to one that may be a term of sums, with the same residue; itself
+    /// where any word may.
+    #[inline(always)]
+    fn narrow(self, x: V<Self>) -> V<Self> {
+        debug_assert!(Self::ANY_TERM, "says how it narrows words");
+        x
+    }
     /// The empty sum.
     fn empty(self) -> Self::Sum;
     /// `sum + a b`; words that may be terms.

@@ -263,16 +263,6 @@ impl<L: Lanes64> Pointwise for Shoup64<L> {
     }
 
     #[inline(always)]
-    fn accepts(self, _or: L::V) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn narrow(self, x: L::V) -> L::V {
-        x
-    }
-
-    #[inline(always)]
     fn empty(self) -> Self::Sum {
         Sum64([self.isa.zero(); 4])
     }
