@@ -35,8 +35,8 @@ const STRIDE: usize = 64;
 pub struct Entries {
     bytes: Vec<u8>,
     len: usize,
-    /// Where every so many entries start: number and byte.
-    marks: Vec<(usize, usize)>,
+    /// The byte where every [`STRIDE`]th entry starts.
+    marks: Vec<usize>,
 }
 
 impl Entries {
@@ -66,12 +66,8 @@ impl Entries {
 
     /// Appends an entry.
     pub fn push(&mut self, entry: Entry) {
-        if self
-            .marks
-            .last()
-            .is_none_or(|mark| self.len >= mark.0 + STRIDE)
-        {
-            self.marks.push((self.len, self.bytes.len()));
+        if self.len.is_multiple_of(STRIDE) {
+            self.marks.push(self.bytes.len());
         }
         let out = &mut self.bytes;
         match entry.op {
@@ -122,16 +118,15 @@ impl Entries {
     /// An entry, `None` beyond the last.
     ///
     /// # Cost
-    /// That of reading some 64 entries.
+    /// That of reading 64 entries at most.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Entry> {
-        let next = self.marks.partition_point(|mark| mark.0 <= index);
-        let (first, byte) = *self.marks.get(next.checked_sub(1)?)?;
+        let (mark, skipped) = (index / STRIDE, index % STRIDE);
         let mut from = EntryIter {
-            bytes: &self.bytes[byte..],
-            left: self.len - first,
+            bytes: &self.bytes[*self.marks.get(mark)?..],
+            left: self.len - mark * STRIDE,
         };
-        from.nth(index - first)
+        from.nth(skipped)
     }
 
     /// Unpacks the entries, changes them, and packs them again.
