@@ -16,10 +16,8 @@ use cyclotron_isa::{Call, Inst, InstView, LimbProgram, Op, Procedure};
 pub(crate) struct Calls {
     /// Of joined calls, [`Call::procedure`] counts on from the program's procedures.
     pub calls: Vec<Call>,
-    /// For every call, its arguments: global values.
+    /// The arguments of all calls in order: global values.
     args: Vec<u32>,
-    /// Where the arguments of every call end.
-    ends: Vec<u32>,
     /// Procedures of joined calls.
     pub joined: Vec<Procedure>,
 }
@@ -35,7 +33,6 @@ impl Calls {
         let mut calls = Calls {
             calls: Vec::with_capacity(program.calls.len()),
             args: Vec::with_capacity(program.args.len()),
-            ends: Vec::with_capacity(program.calls.len()),
             joined: Vec::new(),
         };
         let mut known = HashMap::new();
@@ -52,19 +49,17 @@ impl Calls {
     }
 
     pub(crate) fn args(&self, call: u32) -> &[u32] {
-        let call = call as usize;
-        let start = if call == 0 { 0 } else { self.ends[call - 1] };
-        &self.args[start as usize..self.ends[call] as usize]
+        let (call, later) = (call as usize, call as usize + 1);
+        let end = self.calls.get(later).map(|next| next.args as usize);
+        &self.args[self.calls[call].args as usize..end.unwrap_or(self.args.len())]
     }
 
     fn push(&mut self, call: Call, args: impl IntoIterator<Item = u32>) {
-        let start = self.args.len() as u32;
-        self.args.extend(args);
-        self.ends.push(self.args.len() as u32);
         self.calls.push(Call {
-            args: start,
+            args: self.args.len() as u32,
             ..call
         });
+        self.args.extend(args);
     }
 
     /// Appends one call for a group; equal groups have one procedure.
