@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::case::{Case, Description, Facts, Suite};
 use crate::error::DriverError;
-use crate::limbwise::{Accumulate, Add, Convert, Dot, Hints, LIMBS, Limbwise, Multiply, Permute};
+use crate::limbwise::{Accumulate, Add, Convert, Dots, LIMBS, Limbwise, Multiply, Permute};
 use crate::transforms::{Direction, Transform};
 
 /// Classes of primes: the largest below 2^bits.
@@ -109,8 +109,8 @@ fn ready<W: Word>(kernel: &str, bits: u32, log_n: u32) -> Result<Box<dyn Case>, 
         "inverse" => Box::new(Transform::new(ring(1)?, Direction::Inverse)),
         "bconv8" => Box::new(Limbwise::<W, Convert<LIMBS>>::new(ring(2 * LIMBS)?)),
         "bconv8to16" => Box::new(Limbwise::<W, Convert<16>>::new(ring(LIMBS + 16)?)),
-        "dot8" => Box::new(Limbwise::<W, Dot>::new(ring(1)?)),
-        "hints3" => Box::new(Limbwise::<W, Hints>::new(ring(1)?)),
+        "dot8" => Box::new(Limbwise::<W, Dots<8, 1>>::new(ring(1)?)),
+        "hints3" => Box::new(Limbwise::<W, Dots<3, 2>>::new(ring(1)?)),
         "aut" => Box::new(Limbwise::<W, Permute>::new(ring(1)?)),
         "mul" => Box::new(Limbwise::<W, Multiply>::new(ring(1)?)),
         "mac" => Box::new(Limbwise::<W, Accumulate>::new(ring(1)?)),

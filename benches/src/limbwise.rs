@@ -8,7 +8,7 @@ use crate::case::{Case, Checked};
 use crate::error::DriverError;
 use crate::work::{Classes, Work};
 
-/// Source limbs of base conversions, and pairs of inner products.
+/// Source limbs of base conversions.
 pub(crate) const LIMBS: usize = 8;
 
 /// A kernel on whole limbs.
@@ -129,58 +129,31 @@ impl<W: Word, const TO: usize> Kernel<W> for Convert<TO> {
     }
 }
 
-/// The inner product of 8 limbs with 8 others.
-pub(crate) struct Dot;
+/// Inner products of so many limbs with others, such as digits with the polynomials
+/// of a key-switch hint: the limbs come first, then for each result the others.
+pub(crate) struct Dots<const TERMS: usize, const RESULTS: usize>;
 
-impl<W: Word> Kernel<W> for Dot {
-    const OUTPUTS: usize = 1;
-    const INPUTS: usize = 2 * LIMBS;
-
-    fn call(ring: &Ring<W>, dst: &mut [LimbBuf<W>], src: &[LimbBuf<W>]) {
-        let (a, b) = src.split_at(LIMBS);
-        let pairs: Vec<_> = a.iter().zip(b).map(|(a, b)| (&a[..], &b[..])).collect();
-        ring.dot(0, &mut dst[0], &pairs);
-    }
-
-    fn expected(_: usize, src: &[u64], primes: &[u64]) -> u64 {
-        let product = |i: usize| u128::from(src[i]) * u128::from(src[i + LIMBS]);
-        let q = u128::from(primes[0]);
-        reduced((0..LIMBS).map(|i| product(i) % q).sum(), primes[0])
-    }
-
-    fn count(work: &mut Work, classes: &Classes) {
-        work.sum(classes, 0, LIMBS as f64);
-    }
-}
-
-/// Digits that meet both polynomials of a key-switch hint.
-const DIGITS: usize = 3;
-
-/// The inner products of 3 digits with both polynomials of a hint: the digits
-/// come first, then the limbs of one polynomial, then those of the other.
-pub(crate) struct Hints;
-
-impl<W: Word> Kernel<W> for Hints {
-    const OUTPUTS: usize = 2;
-    const INPUTS: usize = 3 * DIGITS;
+impl<W: Word, const TERMS: usize, const RESULTS: usize> Kernel<W> for Dots<TERMS, RESULTS> {
+    const OUTPUTS: usize = RESULTS;
+    const INPUTS: usize = (1 + RESULTS) * TERMS;
 
     fn call(ring: &Ring<W>, dst: &mut [LimbBuf<W>], src: &[LimbBuf<W>]) {
-        let (digits, hints) = src.split_at(DIGITS);
-        for (dst, hint) in dst.iter_mut().zip(hints.chunks(DIGITS)) {
-            let pairs = digits.iter().zip(hint);
+        let (limbs, others) = src.split_at(TERMS);
+        for (dst, others) in dst.iter_mut().zip(others.chunks(TERMS)) {
+            let pairs = limbs.iter().zip(others);
             let pairs: Vec<_> = pairs.map(|(a, b)| (&a[..], &b[..])).collect();
             ring.dot(0, dst, &pairs);
         }
     }
 
     fn expected(j: usize, src: &[u64], primes: &[u64]) -> u64 {
-        let product = |i: usize| u128::from(src[i]) * u128::from(src[(j + 1) * DIGITS + i]);
+        let product = |i: usize| u128::from(src[i]) * u128::from(src[(j + 1) * TERMS + i]);
         let q = u128::from(primes[0]);
-        reduced((0..DIGITS).map(|i| product(i) % q).sum(), primes[0])
+        reduced((0..TERMS).map(|i| product(i) % q).sum(), primes[0])
     }
 
     fn count(work: &mut Work, classes: &Classes) {
-        (0..2).for_each(|_| work.sum(classes, 0, DIGITS as f64));
+        (0..RESULTS).for_each(|_| work.sum(classes, 0, TERMS as f64));
     }
 }
 
