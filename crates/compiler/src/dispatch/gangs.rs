@@ -17,21 +17,29 @@ impl Cones {
         policy: &Policy,
         clusters: usize,
     ) {
-        let readers = self.reader_cones(tasks, producer);
+        let count = self.count();
+        let mut entering: Vec<Vec<u32>> = (0..count as u32)
+            .map(|cone| self.entering(cone, tasks, producer))
+            .collect();
+        // How many cones read each computed value from outside.
+        let mut readers = vec![0; tasks.stays];
+        entering
+            .iter()
+            .flatten()
+            .for_each(|&stay| readers[stay as usize] += 1);
         let level = self.levels(tasks, producer);
         let deepest = level.iter().max().map_or(0, |&level| level as usize);
         let mut width = vec![0; deepest + 1];
         level.iter().for_each(|&level| width[level as usize] += 1);
         let mut open: HashMap<(u32, Vec<u32>), (u32, usize)> = HashMap::new();
-        let count = self.count();
         let mut gang_of = vec![NONE; count];
         let mut gangs = 0u32;
         for cone in (0..count as u32).rev() {
-            let mut key = self.entering(cone, tasks, producer);
+            let mut key = std::mem::take(&mut entering[cone as usize]);
             if !policy.alike {
-                let count = |stay: &u32| readers[*stay as usize];
-                let most = key.iter().map(count).max();
-                key.retain(|stay| Some(count(stay)) == most);
+                let read_by = |stay: &u32| readers[*stay as usize];
+                let most = key.iter().map(read_by).max();
+                key.retain(|stay| Some(read_by(stay)) == most);
             }
             // Where there is little to do at once, every cluster is better off with little.
             let most = policy
@@ -61,17 +69,6 @@ impl Cones {
             };
         }
         self.relabel(&gang_of, gangs as usize);
-    }
-
-    /// How many cones read each computed value from outside.
-    fn reader_cones(&self, tasks: &Tasks, producer: &[u32]) -> Vec<u32> {
-        let mut readers = vec![0; tasks.stays];
-        for cone in 0..self.count() as u32 {
-            for stay in self.entering(cone, tasks, producer) {
-                readers[stay as usize] += 1;
-            }
-        }
-        readers
     }
 
     /// The computed values that a cone reads from outside, each once.
