@@ -12,6 +12,7 @@
 
 mod chain;
 mod coherent;
+mod conversion;
 mod error;
 mod graph;
 mod magnitude;
@@ -19,7 +20,9 @@ mod matching;
 mod noise;
 mod placed;
 mod placement;
+mod residues;
 mod text;
+mod transfer;
 mod variance;
 mod verify;
 

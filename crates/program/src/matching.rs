@@ -3,9 +3,8 @@
 use std::cmp::Ordering;
 
 use crate::error::ProgramError;
-use crate::placement::{
-    LEAST_CORRECTION, Placer, SAME_SCALE, centred, inverse_mod, mul_mod, to_f64,
-};
+use crate::placement::{LEAST_CORRECTION, Placer, SAME_SCALE};
+use crate::residues::{centred, inverse_mod, mul_mod, to_f64};
 
 impl Placer<'_> {
     /// Brings a factor of a product to `level`, at the canonical scale if it had that.
