@@ -32,19 +32,28 @@ impl Key {
     }
 }
 
+/// Slots of the table that are probed beside the latest operand of a key.
+const NEAR: usize = 4;
+
 /// The classes of a program and what they are computed from.
+///
+/// Operations are looked up soon after their latest operand was computed. So an
+/// instruction's first slots in the table are those at the number of that operand:
+/// what is looked up in a stretch of time lies together, also in a program whose
+/// table is far larger than a cache. Where more instructions share their latest
+/// operand, their hashes say where they go.
 pub(crate) struct Classes<'a> {
     program: &'a FlatProgram,
     /// Class of every value.
     of_value: Vec<Class>,
-    /// Open-addressing table of instructions, `NONE` where empty.
+    /// Open-addressing table of instructions, `NONE` where empty: two slots a value.
     table: Vec<u32>,
     seed: u64,
 }
 
 impl<'a> Classes<'a> {
     pub(crate) fn new(program: &'a FlatProgram) -> Result<Self, CheckError> {
-        let slots = (2 * program.len() + 1).next_power_of_two();
+        let slots = 2 * program.value_count() + NEAR;
         let mut classes = Self {
             program,
             of_value: (0..program.inputs.len() as u32).collect(),
@@ -143,15 +152,34 @@ impl<'a> Classes<'a> {
 
     /// The table slot of a normal key: its instruction's or the empty one where it would go.
     fn probe(&self, key: &Key) -> usize {
-        let mask = self.table.len() - 1;
-        let mut slot = self.hash(key) as usize & mask;
-        loop {
-            match self.table[slot] {
-                NONE => return slot,
-                inst if self.accepted(inst) == *key => return slot,
-                _ => slot = (slot + 1) & mask,
-            }
+        let ends = |slot: usize| match self.table[slot] {
+            NONE => true,
+            inst => self.computes(inst, key),
+        };
+        let near = 2 * self.latest(key);
+        if let Some(slot) = (near..near + NEAR).find(|&slot| ends(slot)) {
+            return slot;
         }
+        let slots = self.table.len();
+        let first = ((u128::from(self.hash(key)) * slots as u128) >> u64::BITS) as usize;
+        let mut far = (first..slots).chain(0..first);
+        far.find(|&slot| ends(slot))
+            .expect("half of all slots are empty")
+    }
+
+    /// The operand of a key that was computed last.
+    fn latest(&self, key: &Key) -> usize {
+        let classes = key.src.iter().filter(|&&class| class != NONE);
+        classes.max().map_or(0, |&class| class as usize)
+    }
+
+    /// Whether a normal key is that of an instruction that was accepted.
+    fn computes(&self, inst: u32, key: &Key) -> bool {
+        let (op, modulus) = (
+            self.program.op[inst as usize],
+            self.program.modulus[inst as usize],
+        );
+        (op, modulus) == (key.op, key.modulus) && self.accepted(inst) == *key
     }
 
     fn hash(&self, key: &Key) -> u64 {
@@ -206,4 +234,56 @@ fn scalar(program: &FlatProgram, op: Op, imm: u32) -> Option<u64> {
 
 fn fault<T>(why: String) -> Result<T, CheckError> {
     Err(CheckError::Program { why })
+}
+
+#[cfg(test)]
+mod tests {
+    use cyclotron_isa::{LimbType, ProgramBuilder, Source};
+
+    use super::*;
+
+    /// A value with more readers than have room beside it, of which two are equal.
+    #[test]
+    fn operations_with_the_same_latest_operand_are_told_apart() {
+        let readers = 40;
+        let mut b = ProgramBuilder::new("readers", 4, 32, &[97]);
+        let source = Source::Ciphertext {
+            input: b.ciphertext("x"),
+            poly: 0,
+            limb: 0,
+        };
+        let x = b.input(source, LimbType::eval(0));
+        let procedure = b.procedure("readers", |p| {
+            let x = p.param(LimbType::eval(0));
+            let exponents = (0..readers).map(|k| 2 * (k % (readers - 1)) + 1);
+            exponents.map(|k| p.aut(x, k)).collect()
+        });
+        let values = b.call(procedure, &[x], 0);
+        let out = b.output_named("y");
+        for (limb, &value) in values.iter().enumerate() {
+            b.output(out, 0, limb as u16, value);
+        }
+        let program = FlatProgram::new(&b.finish()).expect("flat");
+        let classes = Classes::new(&program).expect("well formed");
+        let key = |exponent| Key {
+            op: Op::AutEval,
+            modulus: 0,
+            scalar: exponent,
+            src: [0, NONE, NONE],
+        };
+        for k in 0..readers - 1 {
+            let found = classes.lookup(key(2 * u64::from(k) + 1));
+            assert_eq!(found, Some(program.result(k as usize)), "reader {k}");
+        }
+        assert_eq!(
+            classes.of(program.outputs[39]),
+            classes.of(program.outputs[0])
+        );
+        assert_eq!(classes.lookup(key(2 * u64::from(readers) + 1)), None);
+        let other = Key {
+            src: [1, NONE, NONE],
+            ..key(1)
+        };
+        assert_eq!(classes.lookup(other), None);
+    }
 }
