@@ -22,6 +22,7 @@
 
 mod bits;
 mod form;
+mod memories;
 mod model;
 mod prefix;
 mod transfers;
@@ -30,8 +31,9 @@ use std::collections::HashMap;
 
 use crate::encoding::bits::{BitReader, BitWriter};
 use crate::encoding::form::{Field, Form, Numbers, numbers, read_component, write_component};
+use crate::encoding::memories::{Memories, is_memory, merge, places, with_slot};
 use crate::encoding::model::{Counts, History, Model};
-use crate::encoding::transfers::{Links, Memories, is_memory, merge, places, with_slot};
+use crate::encoding::transfers::Links;
 use crate::schedule::{Component, Entry, Stream, StreamOp};
 
 /// Why bytes are no encoded streams.

@@ -10,6 +10,7 @@
 
 mod index;
 mod machines;
+mod moves;
 mod retiming;
 mod scheduler;
 mod state;
