@@ -1,5 +1,6 @@
 //! All phases in a row.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use cyclotron_isa::{FlatProgram, LimbProgram, MovementPlan, Schedule};
@@ -8,10 +9,12 @@ use cyclotron_machine::Resolved;
 use crate::bound::{LowerBound, lower_bound};
 use crate::error::{CompileError, proceed};
 use crate::legalize::legalize;
-use crate::movement::plan_movement;
-use crate::place::place;
+use crate::movement::{plan_movement, watch_movement};
+use crate::place::{only_in_order, place};
+use crate::placement::line::{Sink, place_steps};
+use crate::placement::segment_size;
 use crate::pressure::plan_by_pressure;
-use crate::stats::CompileStats;
+use crate::stats::{CompileStats, PlacementStats};
 
 /// A phase of the compiler, in the order in which they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,6 +77,9 @@ pub struct Compiled {
     pub stats: CompileStats,
 }
 
+/// Is told the phase and the fraction of it that is done.
+type Progress<'p> = dyn FnMut(Phase, f64) -> ControlFlow<()> + 'p;
+
 /// Compiles a limb program for a machine. `progress` is called with the phase
 /// and the fraction of it that is done, in `[0, 1]`, at least every few thousand
 /// instructions of movement and placement, but thrice of movement by register
@@ -86,7 +92,7 @@ pub fn compile(
     program: &LimbProgram,
     machine: &Resolved,
     options: &Options,
-    progress: &mut dyn FnMut(Phase, f64) -> ControlFlow<()>,
+    progress: &mut Progress<'_>,
 ) -> Result<Compiled, CompileError> {
     check_match(program, machine)?;
     proceed(progress(Phase::Legalize, 0.0))?;
@@ -103,14 +109,20 @@ pub fn compile(
     proceed(progress(Phase::Bound, 0.0))?;
     let bound = lower_bound(&flat, machine)?;
     proceed(progress(Phase::Bound, 1.0))?;
-    let mut planned = |part| progress(Phase::Movement, part);
-    let plan = match options.phase2 {
-        Phase2::Greedy => plan_movement(&flat, machine, &mut planned)?,
-        Phase2::Csr => plan_by_pressure(&flat, machine, &mut planned)?,
-    };
-    let (schedule, placement) = place(&flat, &plan, machine, options, &mut |part| {
-        progress(Phase::Placement, part)
-    })?;
+    let (plan, schedule, placement) =
+        if only_in_order(&flat, options) && options.phase2 == Phase2::Greedy {
+            plan_and_place(&flat, machine, progress)?
+        } else {
+            let mut planned = |part| progress(Phase::Movement, part);
+            let plan = match options.phase2 {
+                Phase2::Greedy => plan_movement(&flat, machine, &mut planned)?,
+                Phase2::Csr => plan_by_pressure(&flat, machine, &mut planned)?,
+            };
+            let (schedule, placement) = place(&flat, &plan, machine, options, &mut |part| {
+                progress(Phase::Placement, part)
+            })?;
+            (plan, schedule, placement)
+        };
     let stats = CompileStats::new(machine, &schedule, placement);
     Ok(Compiled {
         program,
@@ -119,6 +131,28 @@ pub fn compile(
         schedule,
         bound,
         stats,
+    })
+}
+
+/// Plans off-chip movement, and places what is planned meanwhile.
+fn plan_and_place(
+    flat: &FlatProgram,
+    machine: &Resolved,
+    progress: &mut Progress<'_>,
+) -> Result<(MovementPlan, Schedule, PlacementStats), CompileError> {
+    let progress = RefCell::new(progress);
+    let report = |phase, part| (progress.borrow_mut())(phase, part);
+    let plan = |sink: &mut Sink<'_>| {
+        let mut taken = 0;
+        watch_movement(flat, machine, &mut |steps, part| {
+            report(Phase::Movement, part)?;
+            sink(&steps[taken..], &mut |_| report(Phase::Movement, part))?;
+            taken = steps.len();
+            ControlFlow::Continue(())
+        })
+    };
+    place_steps(flat, machine, segment_size(flat), plan, &mut |part| {
+        report(Phase::Placement, part)
     })
 }
 

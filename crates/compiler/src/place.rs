@@ -29,6 +29,22 @@ const PATIENCE: [u32; 3] = [0, 32, 160];
 /// Programs of at most so many instructions are also placed in the plan's order.
 const SMALL: u64 = 1 << 12;
 
+fn effort(options: &Options) -> usize {
+    usize::from(options.effort).min(BUDGET.len() - 1)
+}
+
+/// How often a program is placed by the clock.
+fn trials(flat: &FlatProgram, options: &Options) -> u64 {
+    let (size, effort) = ((flat.len() as u64).max(1), effort(options));
+    (BUDGET[effort] / size).min(MOST_TRIALS[effort])
+}
+
+/// Whether a program is placed in the plan's order only, which can begin before the plan
+/// is complete.
+pub(crate) fn only_in_order(flat: &FlatProgram, options: &Options) -> bool {
+    trials(flat, options) == 0
+}
+
 /// Places a movement plan of a legalized program on a machine.
 ///
 /// Effort 0 takes the plan's order; 1 tries up to 2^19 instructions in all by
@@ -48,9 +64,9 @@ pub fn place(
     options: &Options,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<(Schedule, PlacementStats), CompileError> {
-    let effort = usize::from(options.effort).min(BUDGET.len() - 1);
-    let size = (flat.len() as u64).max(1);
-    let trials = (BUDGET[effort] / size).min(MOST_TRIALS[effort]);
+    let effort = effort(options);
+    let size = flat.len() as u64;
+    let trials = trials(flat, options);
     let share = 1.0 / (trials + 1) as f64;
     let mut in_order = || place_in_order(flat, plan, machine, &mut |part| progress(part * share));
     let mut best = if trials == 0 || size <= SMALL {

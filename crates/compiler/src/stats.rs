@@ -30,6 +30,22 @@ pub struct PlacementStats {
 }
 
 impl PlacementStats {
+    /// Adds the counts of another part of the schedule.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.computes += other.computes;
+        self.operands += other.operands;
+        self.fetches += other.fetches;
+        self.shared_reads += other.shared_reads;
+        self.write_backs += other.write_backs;
+        self.evictions += other.evictions;
+        self.unit_busy.resize(other.unit_busy.len(), 0);
+        for (busy, more) in self.unit_busy.iter_mut().zip(&other.unit_busy) {
+            *busy += more;
+        }
+        self.channel_busy += other.channel_busy;
+        self.arrival_busy += other.arrival_busy;
+    }
+
     /// Fills in the busy cycles, given those of a group of ports.
     pub(crate) fn count_busy(
         &mut self,

@@ -27,7 +27,10 @@ const STORE: u8 = 4;
 const CHANNEL: u8 = 1 << 3;
 const FOLLOWS: u8 = CHANNEL - 1;
 
-/// Entries from a mark to the next.
+/// Most bytes of a wait.
+const MOST_WAIT_BYTES: usize = 5;
+
+/// Most entries from a mark to the next.
 const STRIDE: usize = 64;
 
 /// The entries of a stream in order, packed into some 4 to 9 bytes each.
@@ -35,8 +38,17 @@ const STRIDE: usize = 64;
 pub struct Entries {
     bytes: Vec<u8>,
     len: usize,
-    /// The byte where every [`STRIDE`]th entry starts.
-    marks: Vec<usize>,
+    /// Entries, and the bytes where they start; the first is one of them.
+    marks: Vec<Mark>,
+    /// Entries since the last mark.
+    unmarked: usize,
+}
+
+/// An entry that is found without reading those before it.
+#[derive(Clone, Copy)]
+struct Mark {
+    entry: usize,
+    byte: usize,
 }
 
 impl Entries {
@@ -66,9 +78,7 @@ impl Entries {
 
     /// Appends an entry.
     pub fn push(&mut self, entry: Entry) {
-        if self.len.is_multiple_of(STRIDE) {
-            self.marks.push(self.bytes.len());
-        }
+        self.mark();
         let out = &mut self.bytes;
         match entry.op {
             StreamOp::Compute {
@@ -106,6 +116,59 @@ impl Entries {
         self.len += 1;
     }
 
+    /// Puts a mark at the next entry if it is time for one.
+    fn mark(&mut self) {
+        if self.len == 0 || self.unmarked == STRIDE {
+            self.marks.push(Mark {
+                entry: self.len,
+                byte: self.bytes.len(),
+            });
+            self.unmarked = 0;
+        }
+        self.unmarked += 1;
+    }
+
+    /// All entries of several lists one after the other; the first entry of each gets the
+    /// wait that stands before its list.
+    ///
+    /// # Cost
+    /// That of copying the bytes.
+    #[must_use]
+    pub fn concatenate(lists: Vec<(u32, Entries)>) -> Self {
+        let (mut bytes, mut marks) = (0, 0);
+        for (_, list) in &lists {
+            bytes += list.bytes.len() + MOST_WAIT_BYTES;
+            marks += list.marks.len();
+        }
+        let mut all = Self::new();
+        all.bytes.reserve_exact(bytes);
+        all.marks.reserve_exact(marks);
+        for (wait, list) in lists {
+            all.append(&list, wait);
+        }
+        all
+    }
+
+    /// Appends the entries of another list, the first of them after `wait` cycles.
+    fn append(&mut self, list: &Entries, wait: u32) {
+        let mut rest = list.iter();
+        let Some(first) = rest.next() else {
+            return;
+        };
+        self.unmarked = STRIDE;
+        self.push(Entry { wait, ..first });
+        // What comes after the first entry moves by as much as its end.
+        let (end, from) = (self.bytes.len(), list.bytes.len() - rest.bytes.len());
+        let entries = self.len - 1;
+        self.marks.extend(list.marks[1..].iter().map(|mark| Mark {
+            entry: mark.entry + entries,
+            byte: mark.byte + end - from,
+        }));
+        self.bytes.extend_from_slice(rest.bytes);
+        self.len = entries + list.len;
+        self.unmarked = list.unmarked;
+    }
+
     /// The entries in order.
     #[must_use]
     pub fn iter(&self) -> EntryIter<'_> {
@@ -121,12 +184,13 @@ impl Entries {
     /// That of reading 64 entries at most.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Entry> {
-        let (mark, skipped) = (index / STRIDE, index % STRIDE);
+        let later = self.marks.partition_point(|mark| mark.entry <= index);
+        let mark = self.marks[..later].last()?;
         let mut from = EntryIter {
-            bytes: &self.bytes[*self.marks.get(mark)?..],
-            left: self.len - mark * STRIDE,
+            bytes: &self.bytes[mark.byte..],
+            left: self.len - mark.entry,
         };
-        from.nth(skipped)
+        from.nth(index - mark.entry)
     }
 
     /// Unpacks the entries, changes them, and packs them again.
@@ -140,6 +204,7 @@ impl Entries {
     /// Gives back memory that is reserved for further entries.
     pub fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
+        self.marks.shrink_to_fit();
     }
 }
 
@@ -389,5 +454,27 @@ mod tests {
         packed.edit(|entries| entries.remove(3));
         list.remove(3);
         assert_eq!(packed, Entries::from(list));
+    }
+
+    #[test]
+    fn lists_become_one_with_waits_between() {
+        let mut list = entries();
+        list.extend(list.clone());
+        let parts = [(0, 0..3), (200, 3..3), (1, 3..70), (70_000, 70..96)];
+        let packed = parts.clone().map(|(wait, range)| {
+            let part = Entries::from(list[range].to_vec());
+            (wait, part)
+        });
+        let mut all = Entries::concatenate(packed.into());
+        for (wait, range) in parts.into_iter().filter(|(_, range)| !range.is_empty()) {
+            list[range.start].wait = wait;
+        }
+        assert_eq!(all, Entries::from(list.clone()));
+        for (k, &entry) in list.iter().enumerate() {
+            assert_eq!(all.get(k), Some(entry));
+        }
+        all.extend(list.clone());
+        assert_eq!(all.get(100), Some(list[100 - 96]));
+        assert_eq!(all.get(2 * 96), None);
     }
 }

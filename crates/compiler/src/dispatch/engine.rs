@@ -17,9 +17,9 @@ use super::tasks::{STORE, Tasks};
 use crate::calendar::Calendars;
 use crate::error::{CompileError, proceed};
 use crate::placement::network::{Issue, Network};
-use crate::placement::placer::{Home, result_delay};
+use crate::placement::placer::result_delay;
 use crate::placement::scratchpad::Scratchpad;
-use crate::placement::streams::Recorder;
+use crate::placement::streams::{Home, Recorder};
 use crate::stats::PlacementStats;
 use crate::topology::{Topology, op_timings};
 

@@ -8,8 +8,8 @@ use cyclotron_isa::{DramContent, Link, NONE, StreamOp};
 use super::engine::Engine;
 use super::records::Draft;
 use super::tasks::Crossing;
-use crate::placement::placer::Home;
 use crate::placement::residents::NO_BANK;
+use crate::placement::streams::Home;
 
 impl Engine<'_> {
     /// Issues the loads whose turn it is.

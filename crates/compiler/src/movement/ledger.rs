@@ -55,6 +55,11 @@ impl Ledger {
         self.plan.steps.push(Step::Compute(inst as u32));
     }
 
+    /// The steps so far.
+    pub fn steps(&self) -> &[Step] {
+        &self.plan.steps
+    }
+
     /// The plan.
     pub fn finish(self) -> MovementPlan {
         self.plan

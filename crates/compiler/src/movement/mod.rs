@@ -29,7 +29,7 @@ pub(crate) mod victims;
 
 use std::ops::ControlFlow;
 
-use cyclotron_isa::{FlatProgram, MovementPlan};
+use cyclotron_isa::{FlatProgram, MovementPlan, Step};
 use cyclotron_machine::Resolved;
 
 use crate::error::CompileError;
@@ -50,8 +50,20 @@ pub fn plan_movement(
     machine: &Resolved,
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<MovementPlan, CompileError> {
+    watch_movement(flat, machine, &mut |_, part| progress(part))
+}
+
+/// Is told now and then all steps so far, and the fraction that they are.
+pub(crate) type Watch<'w> = dyn FnMut(&[Step], f64) -> ControlFlow<()> + 'w;
+
+/// As [`plan_movement`]; at the end, `watch` is told all steps.
+pub(crate) fn watch_movement(
+    flat: &FlatProgram,
+    machine: &Resolved,
+    watch: &mut Watch<'_>,
+) -> Result<MovementPlan, CompileError> {
     let topology = Topology::new(machine)?;
-    Mover::new(flat, machine, &topology)?.run(progress)
+    Mover::new(flat, machine, &topology)?.run(watch)
 }
 
 /// Whether the scratchpad holds every instruction's operands and result.

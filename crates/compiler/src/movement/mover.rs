@@ -2,15 +2,14 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-use std::ops::ControlFlow;
 
 use cyclotron_isa::{FlatProgram, MovementPlan};
 use cyclotron_machine::{OpTiming, Resolved};
 
-use super::check_capacity;
 use super::ledger::Ledger;
 use super::loads::LoadQueue;
 use super::victims::{NEVER, Victims};
+use super::{Watch, check_capacity};
 use crate::error::{CompileError, proceed};
 use crate::topology::{Topology, latency_in_instructions, op_timings};
 use crate::uses::{UseLists, distinct_sources, live_instructions};
@@ -159,10 +158,7 @@ impl<'a> Mover<'a> {
         self.advance_oldest();
     }
 
-    pub fn run(
-        mut self,
-        progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
-    ) -> Result<MovementPlan, CompileError> {
+    pub fn run(mut self, watch: &mut Watch<'_>) -> Result<MovementPlan, CompileError> {
         let mut reported = 0;
         loop {
             self.arrive();
@@ -178,14 +174,15 @@ impl<'a> Mover<'a> {
             self.now = wake;
             if self.oldest >= reported + (1 << 12) {
                 reported = self.oldest;
-                proceed(progress(self.oldest as f64 / self.flat.len() as f64))?;
+                let part = self.oldest as f64 / self.flat.len() as f64;
+                proceed(watch(self.ledger.steps(), part))?;
             }
         }
         assert!(
             self.oldest == self.flat.len() && self.unstored.is_empty() && self.loads.is_empty(),
             "the oldest instruction can always proceed"
         );
-        proceed(progress(1.0))?;
+        proceed(watch(self.ledger.steps(), 1.0))?;
         Ok(self.ledger.finish())
     }
 

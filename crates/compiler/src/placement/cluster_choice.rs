@@ -9,13 +9,13 @@
 //!   operands of its readers, and of theirs) and that is somewhere else,
 //! - a transfer for what is pushed out of a full register file.
 
-use cyclotron_isa::{Op, Step};
+use cyclotron_isa::{NONE, Op};
 
 use super::placer::Placer;
 use super::residents::{NO_BANK, NO_RECORD};
-use crate::uses::distinct_sources;
+use super::segment::{Action, Instruction};
 
-/// Steps of the plan within which a next use counts as near.
+/// Steps of the segment within which a next use counts as near.
 const NEAR: u64 = 2048;
 
 /// A value that the result will meet, and how much that weighs, in 1/8 transfers.
@@ -45,16 +45,16 @@ pub(super) struct Prospect {
 
 impl Placer<'_> {
     /// The cluster with the lowest cost.
-    pub(super) fn choose_cluster(&mut self, inst: usize, sources: &[u32]) -> u16 {
-        let op = self.flat.op[inst];
+    pub(super) fn choose_cluster(&mut self, inst: &Instruction) -> u16 {
+        let op = inst.op;
         let mut partners = [Partner {
             record: NO_RECORD,
             weight: 0,
         }; 8];
-        let partners = self.partners(inst, &mut partners);
+        let partners = self.partners(inst.result, &mut partners);
         let mut prospects = std::mem::take(&mut self.prospects);
         // The most promising cluster first: most others then need no closer look.
-        let first = self.find_prospects(sources, partners, &mut prospects);
+        let first = self.find_prospects(inst.operands(), partners, &mut prospects);
         let mut best = (self.cost(first, &prospects[usize::from(first)], op), first);
         for (cluster, prospect) in (0u16..).zip(&prospects) {
             if cluster != first && (prospect.least, cluster) < best {
@@ -133,8 +133,8 @@ impl Placer<'_> {
             ready = ready.max(arrival.0);
         }
         // Waiting for one turn takes a few cycles anywhere: not worth the search.
-        let timing = self.timing[op as usize];
-        let issue = self.network.issue(self.machine, cluster, op, timing);
+        let timing = self.site.timing[op as usize];
+        let issue = self.network.issue(self.site.machine, cluster, op, timing);
         let start = self
             .calendars
             .earliest(issue.units, ready, issue.span.max(1));
@@ -142,15 +142,14 @@ impl Placer<'_> {
     }
 
     /// The values in register files that the result of an instruction will meet.
-    fn partners<'p>(&self, inst: usize, list: &'p mut [Partner; 8]) -> &'p [Partner] {
-        let result = self.flat.result(inst);
+    fn partners<'p>(&self, result: u32, list: &'p mut [Partner; 8]) -> &'p [Partner] {
         let mut count = 0;
         for position in self.uses.upcoming::<2>(result) {
             let Some(reader) = self.reader(position) else {
                 continue;
             };
             self.note_partners(reader, result, 8, (list, &mut count));
-            let next = self.flat.result(reader);
+            let next = reader.result;
             for position in self.uses.upcoming::<1>(next) {
                 if let Some(reader) = self.reader(position) {
                     self.note_partners(reader, next, 6, (list, &mut count));
@@ -160,23 +159,23 @@ impl Placer<'_> {
         &list[..count]
     }
 
-    fn reader(&self, position: u32) -> Option<usize> {
-        match self.plan.steps[position as usize] {
-            Step::Compute(inst) => Some(inst as usize),
+    fn reader(&self, position: u32) -> Option<&Instruction> {
+        match &self.segment.actions[position as usize] {
+            Action::Compute(inst) => Some(inst),
             _ => None,
         }
     }
 
     fn note_partners(
         &self,
-        reader: usize,
+        reader: &Instruction,
         value: u32,
         weight: u64,
         (list, count): (&mut [Partner; 8], &mut usize),
     ) {
-        let (sources, n) = distinct_sources(self.flat, reader);
-        for &source in sources[..n].iter().filter(|&&s| s != value) {
-            let record = self.residents.of(source);
+        let others = reader.operands.iter().filter(|&&o| o != value && o != NONE);
+        for &operand in others {
+            let record = self.residents.of(operand);
             let held = record != NO_RECORD && !self.residents.get(record).copies.is_empty();
             if held && *count < list.len() {
                 list[*count] = Partner { record, weight };

@@ -130,17 +130,6 @@ impl Path {
         })
     }
 
-    /// The first start at or after `from` at which the ports of the sending side
-    /// are free: no path from there starts earlier.
-    pub fn earliest_sending(&self, calendars: &Calendars, from: u64) -> u64 {
-        let sending = Self {
-            count: self.sending,
-            write_turn: None,
-            ..*self
-        };
-        sending.earliest(calendars, from)
-    }
-
     /// The last start in `[from, until]` at which all ports are free.
     pub fn latest(&self, calendars: &Calendars, from: u64, until: u64) -> Option<u64> {
         let (mut start, mut agreed, mut party) = (until, 0, 0);

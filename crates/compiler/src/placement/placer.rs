@@ -1,63 +1,34 @@
-//! The state of phase 3 and the steps of the plan.
+//! The state of phase 3 and the steps of a segment.
 
-use std::collections::{HashMap, VecDeque};
-use std::ops::ControlFlow;
+use std::collections::HashMap;
 
-use cyclotron_isa::{DramContent, FlatProgram, Link, MovementPlan, Schedule, Step, StreamOp};
+use cyclotron_isa::{FlatProgram, Link, NO_SLOT, StreamOp};
 use cyclotron_machine::{OpTiming, Resolved};
 
 use super::cluster_choice::Prospect;
+use super::join::Piece;
 use super::network::Network;
 use super::register_file::RegisterFiles;
-use super::residents::{NO_BANK, NO_RECORD, PlanUses, Residents};
-use super::scratchpad::Scratchpad;
+use super::residents::{NO_BANK, NO_RECORD, Residents};
+use super::scratchpad::Places;
+use super::segment::{Action, Address, Instruction, Segment, SegmentUses};
 use super::streams::Recorder;
 use crate::calendar::Calendars;
-use crate::error::{CompileError, proceed};
+use crate::error::CompileError;
 use crate::stats::PlacementStats;
 use crate::topology::{Topology, op_timings};
 use crate::uses::distinct_sources;
 
-/// Where a value lies off-chip.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Home {
-    pub address: u32,
-    pub channel: u16,
-    /// First cycle at which it can be loaded.
-    pub ready: u64,
-}
-
-pub(super) struct Placer<'a> {
-    pub flat: &'a FlatProgram,
-    pub plan: &'a MovementPlan,
+/// A machine as all segments of a program use it.
+#[derive(Debug)]
+pub(super) struct Site<'a> {
     pub machine: &'a Resolved,
     pub topology: Topology,
     pub timing: Vec<OpTiming>,
-    pub calendars: Calendars,
-    pub network: Network,
-    pub regfiles: RegisterFiles,
-    pub scratchpad: Scratchpad,
-    pub residents: Residents,
-    pub uses: PlanUses,
-    pub recorder: Recorder,
-    pub stats: PlacementStats,
-    /// Position in the plan.
-    pub position: u32,
-    /// Cycles of network ports that a transfer to a cluster takes.
-    pub transfer: u64,
-    /// Room for what is known of every cluster.
-    pub prospects: Vec<Prospect>,
-    homes: HashMap<u32, Home>,
-    /// Output limbs of a value that are not stored yet.
-    outputs: HashMap<u32, VecDeque<u32>>,
 }
 
-impl<'a> Placer<'a> {
-    pub fn new(
-        flat: &'a FlatProgram,
-        plan: &'a MovementPlan,
-        machine: &'a Resolved,
-    ) -> Result<Self, CompileError> {
+impl<'a> Site<'a> {
+    pub fn new(flat: &FlatProgram, machine: &'a Resolved) -> Result<Self, CompileError> {
         let topology = Topology::new(machine)?;
         let timing = op_timings(flat, machine)?;
         let needs = (0..flat.len())
@@ -71,170 +42,175 @@ impl<'a> Placer<'a> {
                 fix: "enlarge the register files, or lower log2 N".into(),
             });
         }
-        let mut calendars = Calendars::default();
-        let network = Network::new(machine, &topology, &mut calendars);
-        let mut outputs: HashMap<u32, VecDeque<u32>> = HashMap::new();
-        for (k, &value) in (0u32..).zip(&flat.outputs) {
-            outputs.entry(value).or_default().push_back(k);
-        }
         Ok(Self {
-            flat,
-            plan,
             machine,
+            topology,
             timing,
-            transfer: network.bank_to_cluster(topology.banks[0], 0).1.span.max(1),
+        })
+    }
+}
+
+pub(super) struct Placer<'a> {
+    pub site: &'a Site<'a>,
+    pub segment: &'a Segment,
+    pub calendars: Calendars,
+    pub network: Network,
+    pub regfiles: RegisterFiles,
+    pub places: Places,
+    pub residents: Residents,
+    pub uses: SegmentUses,
+    pub recorder: Recorder,
+    pub stats: PlacementStats,
+    /// Position in the segment.
+    pub position: u32,
+    /// Cycles of network ports that a transfer to a cluster takes.
+    pub transfer: u64,
+    /// Room for what is known of every cluster.
+    pub prospects: Vec<Prospect>,
+    /// First cycle at which a slot off-chip can be loaded that was stored to before.
+    stored: HashMap<u32, u64>,
+}
+
+impl<'a> Placer<'a> {
+    pub fn new(site: &'a Site<'a>, segment: &'a Segment) -> Self {
+        let machine = site.machine;
+        let mut calendars = Calendars::default();
+        let network = Network::new(machine, &site.topology, &mut calendars);
+        let first_bank = site.topology.banks[0];
+        let mut residents = Residents::new(segment.places.len());
+        for value in 0..segment.found {
+            let record = residents.add(value);
+            let resident = residents.get_mut(record);
+            let place = segment.places[value as usize];
+            (resident.bank, resident.slot) = (place.bank, place.slot);
+        }
+        Self {
+            site,
+            segment,
+            transfer: network.bank_to_cluster(first_bank, 0).1.span.max(1),
             prospects: vec![Prospect::default(); usize::from(machine.clusters)],
             calendars,
             network,
             regfiles: RegisterFiles::new(machine.clusters, machine.regfile.slots),
-            scratchpad: Scratchpad::new(machine, &topology),
-            topology,
-            residents: Residents::new(flat.value_count()),
-            uses: PlanUses::new(flat, plan),
+            places: Places::new(machine),
+            residents,
+            uses: SegmentUses::new(segment),
             recorder: Recorder::new(machine),
             stats: PlacementStats::default(),
             position: 0,
-            homes: HashMap::new(),
-            outputs,
-        })
+            stored: HashMap::new(),
+        }
     }
 
-    pub fn run(
-        mut self,
-        progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
-    ) -> Result<(Schedule, PlacementStats), CompileError> {
-        let total = self.plan.steps.len();
-        for (position, &step) in self.plan.steps.iter().enumerate() {
-            self.position = position as u32;
-            if position.is_multiple_of(1 << 12) {
-                proceed(progress(position as f64 / total as f64))?;
+    /// Places all steps; asks now and then, with how many were placed since, whether to
+    /// go on, and gives nothing if not.
+    pub fn run(mut self, mut go_on: impl FnMut(usize) -> bool) -> Option<(Piece, PlacementStats)> {
+        const STEPS: usize = 1 << 12;
+        let segment = self.segment;
+        for actions in segment.actions.chunks(STEPS) {
+            for &action in actions {
+                match action {
+                    Action::Load(value, address) => self.load(value, address),
+                    Action::Store(value, address) => self.store(value, address),
+                    Action::Evict(value) => self.evict(value),
+                    Action::Keep(value) => self.keep(value),
+                    Action::Compute(inst) => self.compute(&inst),
+                }
+                self.position += 1;
             }
-            match step {
-                Step::Load(value) => self.load(value),
-                Step::Store(value) => self.store(value),
-                Step::Evict(value) => self.evict(value),
-                Step::Compute(inst) => self.compute(inst as usize),
+            if !go_on(actions.len()) {
+                return None;
             }
         }
-        self.recorder.name_unread_inputs(
-            self.flat.inputs.len() as u32,
-            &self.homes,
-            self.topology.channels[0],
-        );
-        proceed(progress(1.0))?;
-        self.count_busy();
-        // Streams take more memory than anything else: what they do not need goes first.
-        drop((self.uses, self.residents, self.homes));
-        let schedule = self.recorder.finish(self.flat, self.machine)?;
-        Ok((schedule, self.stats))
+        let (calendars, network) = (&self.calendars, &self.network);
+        let machine = self.site.machine;
+        let busy = |ports| calendars.busy(ports);
+        self.stats.count_busy(machine, network, busy);
+        Some((self.recorder.into_piece(), self.stats))
     }
 
-    /// Brings a value into a bank; its home channel is chosen at the first load.
-    fn load(&mut self, value: u32) {
-        let home = self.homes.get(&value).copied();
-        let mut best: Option<(u64, u16, u16)> = None;
-        let candidates: Vec<(u16, u64)> = self.scratchpad.candidates().collect();
-        for &channel in &self.topology.channels {
-            if home.is_some_and(|home| home.channel != channel) {
-                continue;
-            }
-            let from = home.map_or(0, |home| home.ready);
-            let span = u64::from(self.machine.channels[usize::from(channel)].span).max(1);
-            let (free, _) = self
-                .calendars
-                .earliest(self.network.channel(channel), from, span);
-            for &(bank, free_from) in &candidates {
-                let path = self.network.load(channel, bank);
-                let start = free.max(free_from.saturating_sub(path.delay));
-                if best.is_some_and(|(at, _, _)| start >= at) {
-                    continue;
-                }
-                let at = path.earliest(&self.calendars, start);
-                if best.is_none_or(|(before, _, _)| at < before) {
-                    best = Some((at, channel, bank));
-                }
-                if at == free {
-                    break;
-                }
-            }
-        }
-        let (at, channel, bank) = best.expect("a bank has a free slot");
-        let home = home.unwrap_or_else(|| Home {
-            address: self.recorder.dram_slot(channel, DramContent::Input(value)),
-            channel,
-            ready: 0,
-        });
-        self.homes.insert(value, home);
-        let path = self.network.load(channel, bank);
+    /// Brings a value into its place.
+    fn load(&mut self, value: u32, address: Address) {
+        let place = self.segment.places[value as usize];
+        let path = self.network.load(address.channel, place.bank);
+        let ready = self.stored.get(&address.index).copied().unwrap_or(0);
+        let free_from = self.places.free_from(place);
+        let from = ready.max(free_from.saturating_sub(path.delay));
+        let at = path.earliest(&self.calendars, from);
         path.reserve(&mut self.calendars, at);
-        let slot = self.scratchpad.take(bank);
-        let from = (channel, home.address);
-        let written = self.recorder.load(&path, from, (bank, slot), at);
+        let from = (address.channel, address.index);
+        let written = self
+            .recorder
+            .load(&path, from, (place.bank, place.slot), at);
         let record = self.residents.add(value);
-        let free_from = self.scratchpad.free_after(written, path.span);
-        let resident = self.residents.get_mut(record);
-        resident.bank = bank;
-        resident.slot = slot;
-        resident.written = written;
-        resident.written_end = written + path.span;
-        resident.free_from = free_from;
+        self.note_written(record, (written, path.span));
     }
 
-    /// Writes a value off-chip: to its next output slot, or to a spill slot.
-    fn store(&mut self, value: u32) {
+    /// Notes that a value is written to its place.
+    pub fn note_written(&mut self, record: u32, (at, span): (u64, u64)) {
+        let resident = self.residents.get_mut(record);
+        let place = self.segment.places[resident.value as usize];
+        (resident.bank, resident.slot) = (place.bank, place.slot);
+        resident.written = at;
+        resident.written_end = at + span;
+        resident.free_from = self.places.free_after(at, span);
+    }
+
+    /// Writes a value off-chip.
+    fn store(&mut self, value: u32, address: Address) {
         let record = self.residents.of(value);
-        if self.residents.get(record).bank == NO_BANK {
-            self.write_back(record);
-        }
+        self.ensure_written(record);
         let resident = self.residents.get(record);
         let (bank, slot) = (resident.bank, resident.slot);
-        let output = self.outputs.get_mut(&value).and_then(VecDeque::pop_front);
-        let mut best: Option<(u64, u16)> = None;
-        for &channel in &self.topology.channels {
-            let path = self.network.store(bank, channel);
-            let from = resident
-                .written
-                .max(resident.written_end.saturating_sub(path.span));
-            let at = path.earliest(&self.calendars, from);
-            if best.is_none_or(|(before, _)| at < before) {
-                best = Some((at, channel));
-            }
-        }
-        let (at, channel) = best.expect("a topology has a channel");
+        let Address { channel, index } = address;
         let path = self.network.store(bank, channel);
+        let from = resident
+            .written
+            .max(resident.written_end.saturating_sub(path.span));
+        let at = path.earliest(&self.calendars, from);
         path.reserve(&mut self.calendars, at);
-        let content = output.map_or(DramContent::Spill, DramContent::Output);
-        let address = self.recorder.dram_slot(channel, content);
         let stored = at + path.delay + path.span;
         let op = StreamOp::Read {
             slot,
             to: Link::Channel(channel),
         };
         self.recorder.bank(bank, at, op, at + path.span);
-        let op = StreamOp::Store { address, bank };
+        let op = StreamOp::Store {
+            address: index,
+            bank,
+        };
         self.recorder.channel(channel, at + path.route, op, stored);
-        let free_from = self.scratchpad.free_after(at, path.span);
+        let free_from = self.places.free_after(at, path.span);
         let resident = self.residents.get_mut(record);
         resident.free_from = resident.free_from.max(free_from);
-        self.homes.entry(value).or_insert(Home {
-            address,
-            channel,
-            ready: stored,
-        });
+        self.stored.insert(index, stored);
         self.uses.consume(value);
         self.release_if_unread(record);
+    }
+
+    /// Sees that a value is in its place; nothing reads it any more before the border.
+    fn keep(&mut self, value: u32) {
+        let record = self.residents.of(value);
+        self.ensure_written(record);
+        self.uses.consume(value);
+        self.drop_copies(record);
+    }
+
+    fn ensure_written(&mut self, record: u32) {
+        if self.residents.get(record).bank == NO_BANK {
+            self.write_back(record);
+        }
     }
 
     /// Ends a residency.
     fn evict(&mut self, value: u32) {
         let record = self.residents.of(value);
         debug_assert!(record != NO_RECORD, "evicted while absent");
-        self.uses.consume(value);
         self.drop_copies(record);
         let resident = self.residents.get(record);
         if resident.bank != NO_BANK {
-            let (bank, slot, free_from) = (resident.bank, resident.slot, resident.free_from);
-            self.scratchpad.give(bank, slot, free_from);
+            let place = self.segment.places[value as usize];
+            self.places.release(place, resident.free_from);
         }
         self.residents.remove(record);
     }
@@ -254,56 +230,44 @@ impl<'a> Placer<'a> {
     }
 
     /// Executes an instruction.
-    fn compute(&mut self, inst: usize) {
-        let timing = self.timing[self.flat.op[inst] as usize];
+    fn compute(&mut self, inst: &Instruction) {
+        let machine = self.site.machine;
+        let timing = self.site.timing[inst.op as usize];
         let span = u64::from(timing.occupancy);
-        let (sources, count) = distinct_sources(self.flat, inst);
-        let sources = &sources[..count];
-        let cluster = self.choose_cluster(inst, sources);
-        let op = self.flat.op[inst];
-        let issue = self.network.issue(self.machine, cluster, op, timing);
-        let slots = self.gather(sources, &issue);
-        let slots = &slots[..count];
-        let (at, result_slot) = self.time_compute(sources, slots, &issue);
+        let operands = inst.operands();
+        let cluster = self.choose_cluster(inst);
+        let issue = self.network.issue(machine, cluster, inst.op, timing);
+        let slots = self.gather(operands, &issue);
+        let slots = &slots[..operands.len()];
+        let (at, result_slot) = self.time_compute(operands, slots, &issue);
         let units = issue.units;
         let port = self.network.reserve_issue(&mut self.calendars, &issue, at);
-        let kind = &self.machine.units[usize::from(timing.unit)];
+        let kind = &machine.units[usize::from(timing.unit)];
         let unit = kind.first + (port - units.first) as u16;
-        for (&source, &slot) in sources.iter().zip(slots) {
+        for (&operand, &slot) in operands.iter().zip(slots) {
             self.regfiles.read(cluster, slot, at, span);
-            self.uses.consume(source);
-            self.release_if_unread(self.residents.of(source));
+            self.uses.consume(operand);
+            self.release_if_unread(self.residents.of(operand));
         }
-        let written = at + result_delay(timing, self.machine);
+        let written = at + result_delay(timing, machine);
         if self.regfiles.slot(cluster, result_slot).record != NO_RECORD {
             self.push_out(cluster, result_slot);
         }
-        let record = self.residents.add(self.flat.result(inst));
+        let record = self.residents.add(inst.result);
         self.regfiles
             .occupy(cluster, result_slot, record, written, span);
         self.residents.add_copy(record, cluster, result_slot);
-        let mut src = [u16::MAX; 3];
-        for (field, &source) in src.iter_mut().zip(&self.flat.src[inst]) {
-            if let Some(k) = sources.iter().position(|&s| s == source) {
-                *field = slots[k];
-            }
-        }
+        let slot = |field: u8| slots.get(usize::from(field)).copied();
         let op = StreamOp::Compute {
-            op,
-            modulus: self.flat.modulus[inst],
+            op: inst.op,
+            modulus: inst.modulus,
             dst: result_slot,
-            src,
-            imm: self.flat.imm[inst],
+            src: inst.fields.map(|field| slot(field).unwrap_or(NO_SLOT)),
+            imm: inst.imm,
         };
         self.recorder.unit(cluster, unit, at, op, written + span);
         self.stats.computes += 1;
-        self.stats.operands += count as u64;
-    }
-
-    fn count_busy(&mut self) {
-        let calendars = &self.calendars;
-        self.stats
-            .count_busy(self.machine, &self.network, |ports| calendars.busy(ports));
+        self.stats.operands += operands.len() as u64;
     }
 }
 

@@ -1,15 +1,9 @@
 //! Values that are on the chip, and where.
 
-use cyclotron_isa::{FlatProgram, MovementPlan, Step};
-
-use crate::uses::{UseLists, distinct_sources};
-
 /// No resident.
 pub(crate) const NO_RECORD: u32 = u32::MAX;
 /// No bank.
 pub(crate) const NO_BANK: u16 = u16::MAX;
-/// Marks the end of a residency among the positions of a value's uses.
-const EVICTED: u32 = 1 << 31;
 
 /// A stream of a value that further clusters may take.
 #[derive(Debug, Clone, Copy)]
@@ -144,55 +138,5 @@ impl Residents {
             resident.clusters = 0;
         }
         copy
-    }
-}
-
-/// Positions in the plan at which values are used, and how far it has come.
-#[derive(Debug)]
-pub(crate) struct PlanUses {
-    lists: UseLists,
-    cursor: Vec<u32>,
-}
-
-impl PlanUses {
-    pub fn new(flat: &FlatProgram, plan: &MovementPlan) -> Self {
-        let lists = UseLists::collect(flat.value_count(), |add| {
-            for (position, &step) in (0u32..).zip(&plan.steps) {
-                match step {
-                    Step::Compute(inst) => {
-                        let (sources, count) = distinct_sources(flat, inst as usize);
-                        sources[..count].iter().for_each(|&s| add(s, position));
-                    }
-                    Step::Store(value) => add(value, position),
-                    Step::Evict(value) => add(value, position | EVICTED),
-                    Step::Load(_) => {}
-                }
-            }
-        });
-        let cursor = (0..flat.value_count() as u32)
-            .map(|v| lists.start(v))
-            .collect();
-        Self { lists, cursor }
-    }
-
-    /// The position at which a value is used next before it is evicted.
-    pub fn next(&self, value: u32) -> Option<u32> {
-        let cursor = self.cursor[value as usize];
-        let open = cursor < self.lists.end(value);
-        let position = open.then(|| self.lists.at(cursor))?;
-        (position & EVICTED == 0).then_some(position)
-    }
-
-    /// Up to `N` further positions at which a value is used before it is evicted.
-    pub fn upcoming<const N: usize>(&self, value: u32) -> impl Iterator<Item = u32> + '_ {
-        let cursor = self.cursor[value as usize];
-        let end = self.lists.end(value).min(cursor + N as u32);
-        let positions = (cursor..end).map(|k| self.lists.at(k));
-        positions.take_while(|position| position & EVICTED == 0)
-    }
-
-    /// Passes the current use (or eviction) of a value.
-    pub fn consume(&mut self, value: u32) {
-        self.cursor[value as usize] += 1;
     }
 }

@@ -1,10 +1,11 @@
-//! Free slots of the scratchpad banks.
+//! Slots of the scratchpad banks: those that are free, and when known places are.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use cyclotron_machine::Resolved;
 
+use super::segment::Place;
 use crate::topology::Topology;
 
 /// Free slots by bank, each with the first cycle at which it may be written.
@@ -25,14 +26,11 @@ impl Scratchpad {
             let slots = 0..machine.banks[usize::from(bank)].slots;
             free[usize::from(bank)] = slots.map(|slot| Reverse((0, slot))).collect();
         }
-        let links = machine.xbars.iter().map(|x| x.span);
-        let channels = machine.channels.iter().map(|c| c.span);
-        let shortest_write = links.chain(channels).min().unwrap_or(0);
         Self {
             free,
             usable: topology.banks.clone(),
             turn: 0,
-            shortest_write: u64::from(shortest_write),
+            shortest_write: shortest_write(machine),
         }
     }
 
@@ -64,4 +62,45 @@ impl Scratchpad {
     pub fn give(&mut self, bank: u16, slot: u16, free_from: u64) {
         self.free[usize::from(bank)].push(Reverse((free_from, slot)));
     }
+}
+
+/// When places may be written that the plan's order gives to values.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// First cycle, by bank and slot.
+    free_from: Vec<Vec<u64>>,
+    shortest_write: u64,
+}
+
+impl Places {
+    /// All places, free from the start.
+    pub fn new(machine: &Resolved) -> Self {
+        let slots = |count: u16| vec![0; usize::from(count)];
+        Self {
+            free_from: machine.banks.iter().map(|b| slots(b.slots)).collect(),
+            shortest_write: shortest_write(machine),
+        }
+    }
+
+    /// When a place may be overwritten that is read or written over `[at, at + span)`.
+    pub fn free_after(&self, at: u64, span: u64) -> u64 {
+        at + 1 + span.saturating_sub(self.shortest_write)
+    }
+
+    /// First cycle at which a place may be written.
+    pub fn free_from(&self, place: Place) -> u64 {
+        self.free_from[usize::from(place.bank)][usize::from(place.slot)]
+    }
+
+    /// Notes that a place may be written from a cycle on.
+    pub fn release(&mut self, place: Place, free_from: u64) {
+        self.free_from[usize::from(place.bank)][usize::from(place.slot)] = free_from;
+    }
+}
+
+/// Fewest cycles that a write of a bank takes.
+fn shortest_write(machine: &Resolved) -> u64 {
+    let links = machine.xbars.iter().map(|x| x.span);
+    let channels = machine.channels.iter().map(|c| c.span);
+    links.chain(channels).min().unwrap_or(0).into()
 }

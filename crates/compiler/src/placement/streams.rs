@@ -3,13 +3,22 @@
 use std::collections::HashMap;
 
 use cyclotron_isa::{
-    Component, DramContent, DramSlot, Entries, Entry, FlatProgram, Link, Schedule, Stream, StreamOp,
+    Component, DramContent, DramSlot, Entries, Entry, FlatProgram, Link, Schedule, StreamOp,
 };
 use cyclotron_machine::Resolved;
 
+use super::join::{Piece, Strand, join};
 use super::path::Path;
-use super::placer::Home;
 use crate::error::CompileError;
+
+/// Where a value lies off-chip.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Home {
+    pub address: u32,
+    pub channel: u16,
+    /// First cycle at which it can be loaded.
+    pub ready: u64,
+}
 
 /// An entry with its cycle.
 type Timed = (u64, StreamOp);
@@ -27,8 +36,10 @@ struct Track {
     last: u64,
     waiting: Vec<Timed>,
     late: Vec<Timed>,
-    /// The longest wait.
+    /// The longest wait between two.
     longest: u64,
+    /// End of what ends last.
+    end: u64,
 }
 
 /// The entries so far, by component.
@@ -46,7 +57,8 @@ pub(crate) struct Recorder {
 }
 
 impl Track {
-    fn add(&mut self, at: u64, op: StreamOp) {
+    fn add(&mut self, at: u64, op: StreamOp, end: u64) {
+        self.end = self.end.max(end);
         if at < self.last {
             self.late.push((at, op));
             return;
@@ -55,7 +67,7 @@ impl Track {
         let place = self.waiting.len() - self.waiting.iter().rev().take_while(after).count();
         self.waiting.insert(place, (at, op));
         if self.waiting.len() >= WAITING {
-            for (at, op) in self.waiting.drain(..WAITING / 2) {
+            for &(at, op) in &self.waiting[..WAITING / 2] {
                 pack(
                     &mut self.packed,
                     (&mut self.last, &mut self.longest),
@@ -63,11 +75,12 @@ impl Track {
                     op,
                 );
             }
+            self.waiting.drain(..WAITING / 2);
         }
     }
 
     /// All entries in order; those of the same cycle in the order in which they came.
-    fn finish(mut self) -> (Entries, u64) {
+    fn finish(mut self, component: Component) -> Strand {
         for &(at, op) in &self.waiting {
             pack(
                 &mut self.packed,
@@ -76,24 +89,32 @@ impl Track {
                 op,
             );
         }
-        if self.late.is_empty() {
-            self.packed.shrink_to_fit();
-            return (self.packed, self.longest);
-        }
-        self.late.sort_by_key(|&(at, _)| at);
-        let mut late = self.late.into_iter().peekable();
-        let (mut all, mut clock, mut cycle) = (Entries::new(), (0, 0), 0);
-        for entry in &self.packed {
-            cycle += u64::from(entry.wait);
-            while let Some((at, op)) = late.next_if(|&(at, _)| at < cycle) {
-                pack(&mut all, (&mut clock.0, &mut clock.1), at, op);
+        let (mut entries, mut last, mut longest) = (self.packed, self.last, self.longest);
+        if !self.late.is_empty() {
+            self.late.sort_by_key(|&(at, _)| at);
+            let mut late = self.late.into_iter().peekable();
+            let packed = std::mem::take(&mut entries);
+            let mut cycle = 0;
+            (last, longest) = (0, 0);
+            for entry in &packed {
+                cycle += u64::from(entry.wait);
+                while let Some((at, op)) = late.next_if(|&(at, _)| at < cycle) {
+                    pack(&mut entries, (&mut last, &mut longest), at, op);
+                }
+                pack(&mut entries, (&mut last, &mut longest), cycle, entry.op);
             }
-            pack(&mut all, (&mut clock.0, &mut clock.1), cycle, entry.op);
+            for (at, op) in late {
+                pack(&mut entries, (&mut last, &mut longest), at, op);
+            }
         }
-        for (at, op) in late {
-            pack(&mut all, (&mut clock.0, &mut clock.1), at, op);
+        entries.shrink_to_fit();
+        Strand {
+            component,
+            entries,
+            last,
+            longest,
+            end: self.end,
         }
-        (all, clock.1.max(self.longest))
     }
 }
 
@@ -127,27 +148,27 @@ impl Recorder {
     pub fn unit(&mut self, cluster: u16, unit: u16, at: u64, op: StreamOp, end: u64) {
         self.cycles = self.cycles.max(end);
         let index = usize::from(cluster) * self.units_per_cluster + usize::from(unit);
-        self.units[index].add(at, op);
+        self.units[index].add(at, op, end);
     }
 
     pub fn regfile(&mut self, cluster: u16, at: u64, op: StreamOp, end: u64) {
         self.cycles = self.cycles.max(end);
-        self.regfiles[usize::from(cluster)].add(at, op);
+        self.regfiles[usize::from(cluster)].add(at, op, end);
     }
 
     pub fn xbar_port(&mut self, (xbar, port): (u16, u16), at: u64, op: StreamOp, end: u64) {
         self.cycles = self.cycles.max(end);
-        self.xbar_ports[usize::from(xbar)][usize::from(port)].add(at, op);
+        self.xbar_ports[usize::from(xbar)][usize::from(port)].add(at, op, end);
     }
 
     pub fn bank(&mut self, bank: u16, at: u64, op: StreamOp, end: u64) {
         self.cycles = self.cycles.max(end);
-        self.banks[usize::from(bank)].add(at, op);
+        self.banks[usize::from(bank)].add(at, op, end);
     }
 
     pub fn channel(&mut self, channel: u16, at: u64, op: StreamOp, end: u64) {
         self.cycles = self.cycles.max(end);
-        self.channels[usize::from(channel)].add(at, op);
+        self.channels[usize::from(channel)].add(at, op, end);
     }
 
     /// Adds a load that starts at `at`: the read off chip, and the write into
@@ -187,54 +208,40 @@ impl Recorder {
 
     /// The schedule.
     pub fn finish(self, flat: &FlatProgram, machine: &Resolved) -> Result<Schedule, CompileError> {
+        let mut recorder = self;
+        let dram = std::mem::take(&mut recorder.dram);
+        join(vec![recorder.into_piece()], dram, flat, machine)
+    }
+
+    /// The entries of every component.
+    pub fn into_piece(self) -> Piece {
         let per_cluster = self.units_per_cluster;
-        let units = self.units.into_iter().enumerate().map(|(k, entries)| {
+        let units = self.units.into_iter().enumerate().map(|(k, track)| {
             let (cluster, unit) = ((k / per_cluster) as u16, (k % per_cluster) as u16);
-            (Component::Unit { cluster, unit }, entries)
+            track.finish(Component::Unit { cluster, unit })
         });
         let regfiles = (0u16..)
             .zip(self.regfiles)
-            .map(|(cluster, entries)| (Component::RegFile { cluster }, entries));
+            .map(|(cluster, track)| track.finish(Component::RegFile { cluster }));
         let ports = (0u16..).zip(self.xbar_ports).flat_map(|(xbar, ports)| {
             (0u16..)
                 .zip(ports)
-                .map(move |(port, entries)| (Component::XbarPort { xbar, port }, entries))
+                .map(move |(port, track)| track.finish(Component::XbarPort { xbar, port }))
         });
         let banks = (0u16..)
             .zip(self.banks)
-            .map(|(bank, entries)| (Component::Bank { bank }, entries));
+            .map(|(bank, track)| track.finish(Component::Bank { bank }));
         let channels = (0u16..)
             .zip(self.channels)
-            .map(|(channel, entries)| (Component::Channel { channel }, entries));
-        let streams = units
+            .map(|(channel, track)| track.finish(Component::Channel { channel }));
+        let strands = units
             .chain(regfiles)
             .chain(ports)
             .chain(banks)
-            .chain(channels)
-            .map(|(component, track)| (component, track.finish()))
-            .filter(|(_, (entries, _))| !entries.is_empty())
-            .map(|(component, (entries, longest))| stream(component, entries, longest))
-            .collect::<Result<_, CompileError>>()?;
-        Ok(Schedule {
-            machine: machine.name.clone(),
-            machine_hash: machine.hash.clone(),
-            log_n: flat.log_n,
-            dram: self.dram,
-            streams,
+            .chain(channels);
+        Piece {
+            strands: strands.collect(),
             cycles: self.cycles,
-        })
+        }
     }
-}
-
-/// A stream, if its longest wait fits an entry.
-fn stream(component: Component, entries: Entries, longest: u64) -> Result<Stream, CompileError> {
-    if u32::try_from(longest).is_err() {
-        return Err(CompileError::DoesNotFit {
-            what: "the wait between two entries of a stream (cycles)".into(),
-            needs: longest,
-            has: u64::from(u32::MAX),
-            fix: "use a machine whose latencies differ less".into(),
-        });
-    }
-    Ok(Stream { component, entries })
 }

@@ -7,6 +7,7 @@ use super::path::Path;
 use super::placer::Placer;
 use super::register_file::free_after;
 use super::residents::{NO_BANK, NO_RECORD, Sent};
+use super::segment::Place;
 
 /// Copies in other clusters that are tried as the source of a transfer.
 const SOURCES: usize = 3;
@@ -225,7 +226,7 @@ impl Placer<'_> {
         pinned: &[u16],
     ) -> u16 {
         let only_far = self.residents.get(record).bank == NO_BANK;
-        if only_far && self.topology.among_clusters.is_none() {
+        if only_far && self.site.topology.among_clusters.is_none() {
             self.write_back(record);
         }
         let soonest = self.arrival(record).max(wanted);
@@ -368,7 +369,7 @@ impl Placer<'_> {
                 self.recorder.regfile(from, at, op, end);
                 self.regfiles.read(from, slot, at, path.span);
             }
-            let free_from = self.scratchpad.free_after(at, path.span);
+            let free_from = self.places.free_after(at, path.span);
             let resident = self.residents.get_mut(record);
             if bank {
                 resident.free_from = resident.free_from.max(free_from);
@@ -392,47 +393,18 @@ impl Placer<'_> {
         self.stats.shared_reads += u64::from(joined);
     }
 
-    /// The first start of a write-back from a slot, and the bank that it goes to.
-    fn find_write_back(&mut self, cluster: u16, source: u16) -> (u64, u16) {
-        let mut best = (u64::MAX, NO_BANK);
-        // All banks are reached from the same ports: when those can send, by span.
-        let mut sending: Option<(u64, u64)> = None;
-        for (bank, free_from) in self.scratchpad.candidates() {
-            let (_, path) = self.network.cluster_to_bank(cluster, bank);
-            let least = match sending {
-                Some((span, least)) if span == path.span => least,
-                _ => {
-                    let readable = self.regfiles.readable(cluster, source, path.span);
-                    let least = path.earliest_sending(&self.calendars, readable);
-                    sending = Some((path.span, least));
-                    least
-                }
-            };
-            let first = least.max(free_from.saturating_sub(path.delay));
-            if first < best.0 {
-                let at = path.earliest(&self.calendars, first);
-                if at < best.0 {
-                    best = (at, bank);
-                }
-                if at == least {
-                    break;
-                }
-            }
-        }
-        debug_assert_ne!(
-            best.1, NO_BANK,
-            "the plan never holds more values than slots"
-        );
-        best
-    }
-
-    /// Copies a value from a register file to a bank.
+    /// Copies a value from a register file to its place.
     pub(super) fn write_back(&mut self, record: u32) {
-        let (cluster, source) = self.residents.get(record).copies[0];
-        let (at, bank) = self.find_write_back(cluster, source);
+        let resident = self.residents.get(record);
+        let (cluster, source) = resident.copies[0];
+        let place = self.segment.places[resident.value as usize];
+        let Place { bank, slot } = place;
         let (xbar, path) = self.network.cluster_to_bank(cluster, bank);
+        let readable = self.regfiles.readable(cluster, source, path.span);
+        let free_from = self.places.free_from(place);
+        let from = readable.max(free_from.saturating_sub(path.delay));
+        let at = path.earliest(&self.calendars, from);
         path.reserve(&mut self.calendars, at);
-        let slot = self.scratchpad.take(bank);
         let end = at + path.span;
         let op = StreamOp::Read {
             slot: source,
@@ -449,13 +421,7 @@ impl Placer<'_> {
             from: Link::Xbar(xbar),
         };
         self.recorder.bank(bank, written, op, written + path.span);
-        let free_from = self.scratchpad.free_after(written, path.span);
-        let resident = self.residents.get_mut(record);
-        resident.bank = bank;
-        resident.slot = slot;
-        resident.written = written;
-        resident.written_end = written + path.span;
-        resident.free_from = free_from;
+        self.note_written(record, (written, path.span));
         self.stats.write_backs += 1;
     }
 }

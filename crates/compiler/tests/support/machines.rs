@@ -5,6 +5,8 @@ use cyclotron_machine::{
     Bank, Channel, OpTiming, RegFile, Resolved, Turns, UnitKind, Xbar, XbarKind,
 };
 
+use super::programs::Random;
+
 /// What differs between the test machines.
 #[derive(Debug, Clone)]
 pub struct Shape {
@@ -46,6 +48,34 @@ impl Shape {
             single_port: false,
             turn_banks: 8,
         }
+    }
+
+    /// One that may be too small for anything.
+    pub fn random(random: &mut Random) -> Self {
+        let mut one_of = |list: &[u32]| list[random.next(list.len() as u64) as usize];
+        Self {
+            clusters: one_of(&[1, 2, 3, 4, 7, 16]) as u16,
+            regfile_slots: one_of(&[2, 3, 4, 8, 20]) as u16,
+            net_ports: one_of(&[1, 1, 2]) as u16,
+            banks: one_of(&[1, 2, 5, 16]) as u16,
+            bank_slots: one_of(&[1, 2, 4, 16, 64]) as u16,
+            channels: one_of(&[1, 2, 3]) as u16,
+            channel_span: one_of(&[0, 16, 128, 700]),
+            channel_latency: one_of(&[0, 30, 300, 1000]),
+            occupancy: one_of(&[1, 16, 128]),
+            xbar_span: one_of(&[8, 16, 128]),
+            among_clusters: one_of(&[0, 1, 1]) == 1,
+            multipass_ntt: one_of(&[0, 1]) == 1,
+            single_port: one_of(&[0, 1]) == 1,
+            // Results come 2, 5, 210 and 275 cycles after operands, which must not
+            // be in the same bank.
+            turn_banks: one_of(&[0, 7, 8]) as u16,
+        }
+    }
+
+    /// Whether it may be too small for a program of [`super::programs::random`].
+    pub fn is_tight(&self) -> bool {
+        self.banks * self.bank_slots < 4 || self.regfile_slots < 3
     }
 
     pub fn resolve(&self, log_n: u32) -> Resolved {
