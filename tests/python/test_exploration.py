@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+import signal
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -49,6 +54,25 @@ def test_a_finished_point_is_not_computed_again(tmp_path: Path) -> None:
     store.write_text("no result\n" + marked)
     with pytest.raises(UsageError, match=r"results\.jsonl:1 is not a result"):
         sweep(STUDY, store=store, jobs=1)
+
+
+def test_an_interrupt_ends_the_processes_of_a_sweep(tmp_path: Path) -> None:
+    store = tmp_path / "results.jsonl"
+    axes = (Axis("clusters", (4, 8, 16)),)
+    # A process that a shell started in the background ignores interrupts until told otherwise.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            sweep(Study("f1", axes, ("lola-mnist",)), store=store, jobs=2)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    # One point takes several seconds.
+    assert time.monotonic() - start < 4
+    for worker in multiprocessing.active_children():
+        worker.join(2)
+        assert not worker.is_alive()
 
 
 def test_what_does_not_fit_is_listed_with_the_reason() -> None:

@@ -7,8 +7,9 @@ import json
 import multiprocessing
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,23 +133,41 @@ def _run(tasks: Sequence[_Task], jobs: int) -> Any:
         return
     # A fresh interpreter, because threads of the compiled module do not survive a fork.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupts) as pool:
-        waiting: dict[Future[dict[str, Any]], str] = {
-            pool.submit(_evaluate, task): task.key for task in tasks
-        }
-        try:
-            while waiting:
-                ready, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in ready:
-                    yield waiting.pop(future), future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, mp_context=context)
+    try:
+        with _interrupts_blocked():
+            waiting: dict[Future[dict[str, Any]], str] = {
+                pool.submit(_evaluate, task): task.key for task in tasks
+            }
+        while waiting:
+            ready, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in ready:
+                yield waiting.pop(future), future.result()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        # What they are at takes long, and is computed again when the sweep goes on.
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.terminate()
+        raise
+    pool.shutdown()
 
 
-def _ignore_interrupts() -> None:
-    """Leave an interrupt to the process that started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Keep interrupts until later, and from all processes that are started meanwhile.
+
+    A terminal sends an interrupt to all processes of a command, of which only
+    the one that started the others is to act on it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _evaluate(task: _Task) -> dict[str, Any]:
