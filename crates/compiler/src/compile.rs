@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use cyclotron_isa::{FlatProgram, LimbProgram, MovementPlan, Schedule};
 use cyclotron_machine::Resolved;
 
-use crate::bound::{LowerBound, lower_bound};
+use crate::bound::{LowerBound, lower_bound_until};
 use crate::error::{CompileError, proceed};
 use crate::legalize::legalize;
 use crate::movement::{plan_movement, watch_movement};
@@ -81,9 +81,9 @@ pub struct Compiled {
 type Progress<'p> = dyn FnMut(Phase, f64) -> ControlFlow<()> + 'p;
 
 /// Compiles a limb program for a machine. `progress` is called with the phase
-/// and the fraction of it that is done, in `[0, 1]`, at least every few thousand
-/// instructions of movement and placement, but thrice of movement by register
-/// pressure; `Break` abandons the work.
+/// and the fraction of it that is done, in `[0, 1]`, every few thousand
+/// instructions of movement and placement, and so often that it can abandon the
+/// work, by `Break`, within some tenths of a second also elsewhere.
 ///
 /// # Errors
 /// [`CompileError`] says what the machine lacks or what does not fit;
@@ -106,8 +106,8 @@ pub fn compile(
     })?;
     let flat = FlatProgram::new(&program)?;
     proceed(progress(Phase::Legalize, 1.0))?;
-    proceed(progress(Phase::Bound, 0.0))?;
-    let bound = lower_bound(&flat, machine)?;
+    let mut pause = || proceed(progress(Phase::Bound, 0.0));
+    let bound = lower_bound_until(&flat, machine, &mut pause)?;
     proceed(progress(Phase::Bound, 1.0))?;
     let (plan, schedule, placement) =
         if only_in_order(&flat, options) && options.phase2 == Phase2::Greedy {

@@ -73,6 +73,12 @@ pub enum CompileError {
     Program(#[from] IsaError),
 }
 
+/// Loops over all instructions ask whether to go on once in so many.
+pub(crate) const PAUSE: usize = 1 << 16;
+
+/// Asked now and then whether to go on: [`CompileError::Interrupted`] if not.
+pub(crate) type Pause<'a> = &'a mut dyn FnMut() -> Result<(), CompileError>;
+
 /// An error if the watcher says stop.
 pub(crate) fn proceed(flow: ControlFlow<()>) -> Result<(), CompileError> {
     match flow {

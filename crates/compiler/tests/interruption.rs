@@ -4,7 +4,7 @@ mod support;
 
 use std::ops::ControlFlow;
 
-use cyclotron_compiler::{CompileError, Options, Phase2, compile};
+use cyclotron_compiler::{CompileError, Options, Phase, Phase2, compile};
 use support::{machines::Shape, programs};
 
 #[test]
@@ -37,5 +37,34 @@ fn every_report_can_stop_the_compiler() {
                 "{last} of {all}"
             );
         }
+    }
+}
+
+/// A phase that goes through the program several times asks within each of them.
+#[test]
+fn large_programs_report_within_passes() {
+    let machine = Shape::f1().resolve(14);
+    let program = programs::inner_sums(14, 5, 64, 24);
+    assert!(program.instruction_count() > 100_000);
+    let options = Options {
+        effort: 0,
+        phase2: Phase2::Csr,
+        ..Options::default()
+    };
+    let mut reports = Vec::new();
+    let stopped = compile(&program, &machine, &options, &mut |phase, part| {
+        reports.push((phase, part));
+        match phase {
+            Phase::Placement => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    assert_eq!(stopped.err(), Some(CompileError::Interrupted));
+    let of = |phase| reports.iter().filter(move |report| report.0 == phase);
+    assert!(of(Phase::Bound).count() > 15, "{reports:?}");
+    let (first, second) = (0.1..0.5, 0.6..1.0);
+    for half in [first, second] {
+        let within = of(Phase::Movement).any(|(_, part)| half.contains(part));
+        assert!(within, "{reports:?}");
     }
 }

@@ -23,7 +23,7 @@ mod window;
 use cyclotron_isa::FlatProgram;
 use cyclotron_machine::Resolved;
 
-use crate::error::CompileError;
+use crate::error::{CompileError, Pause};
 use crate::topology::{Topology, op_timings};
 use crate::uses::live_instructions;
 use fabric::Fabric;
@@ -55,8 +55,18 @@ pub struct LowerBound {
 /// [`CompileError::Unsupported`] and [`CompileError::Disconnected`] if the
 /// machine lacks an operation or a connection.
 pub fn lower_bound(flat: &FlatProgram, machine: &Resolved) -> Result<LowerBound, CompileError> {
+    lower_bound_until(flat, machine, &mut || Ok(()))
+}
+
+/// [`lower_bound`], abandoned when `pause` fails.
+pub(crate) fn lower_bound_until(
+    flat: &FlatProgram,
+    machine: &Resolved,
+    pause: Pause<'_>,
+) -> Result<LowerBound, CompileError> {
     let topology = Topology::new(machine)?;
     let timing = op_timings(flat, machine)?;
+    pause()?;
     let live = live_instructions(flat);
     let fabric = Fabric::new(machine, &topology);
     let paths = Paths::new(
@@ -65,7 +75,8 @@ pub fn lower_bound(flat: &FlatProgram, machine: &Resolved) -> Result<LowerBound,
         &live,
         (&fabric, topology.channels.len() as u64),
         u64::from(machine.regfile.latency),
-    );
+        pause,
+    )?;
     let mut bound = LowerBound {
         resource: "nothing".to_owned(),
         ..LowerBound::default()
@@ -86,18 +97,22 @@ pub fn lower_bound(flat: &FlatProgram, machine: &Resolved) -> Result<LowerBound,
             &unit.name,
             pieces.collect(),
             clusters * u64::from(unit.count),
-        );
+            pause,
+        )?;
     }
     let channels = topology.channels.len() as u64;
     bound.consider(
         "off-chip channels",
         paths.channel_pieces(flat, &fabric),
         channels,
-    );
+        pause,
+    )?;
     let arriving = paths.arrival_pieces(flat, &fabric);
-    bound.consider("transfers to clusters", arriving, fabric.arrival_ports);
+    let ports = fabric.arrival_ports;
+    bound.consider("transfers to clusters", arriving, ports, pause)?;
     let leaving = paths.departure_pieces(flat, &fabric);
-    bound.consider("transfers from clusters", leaving, fabric.departure_ports);
+    let ports = fabric.departure_ports;
+    bound.consider("transfers from clusters", leaving, ports, pause)?;
     let critical = (0..flat.len())
         .filter(|&inst| live[inst])
         .map(|inst| {
@@ -122,9 +137,15 @@ pub fn lower_bound(flat: &FlatProgram, machine: &Resolved) -> Result<LowerBound,
 
 impl LowerBound {
     /// Takes a resource of `capacity` equal instances into account.
-    fn consider(&mut self, resource: &str, pieces: Vec<Piece>, capacity: u64) {
-        let Some(window) = best_window(&pieces, capacity) else {
-            return;
+    fn consider(
+        &mut self,
+        resource: &str,
+        pieces: Vec<Piece>,
+        capacity: u64,
+        pause: Pause<'_>,
+    ) -> Result<(), CompileError> {
+        let Some(window) = best_window(&pieces, capacity, pause)? else {
+            return Ok(());
         };
         let cycles = window.head + window.work + window.tail;
         self.by_resource.push((resource.to_owned(), cycles));
@@ -133,5 +154,6 @@ impl LowerBound {
             self.resource = resource.to_owned();
             (self.head, self.work, self.tail) = (window.head, window.work, window.tail);
         }
+        Ok(())
     }
 }

@@ -7,6 +7,7 @@ use cyclotron_machine::OpTiming;
 use super::fabric::{Fabric, Way};
 use super::release::releases;
 use super::window::Piece;
+use crate::error::{CompileError, PAUSE, Pause};
 use crate::uses::distinct_sources;
 
 /// Heads and tails of all instructions, and what follows every value.
@@ -42,7 +43,8 @@ impl Paths {
         live: &[bool],
         (fabric, channels): (&Fabric, u64),
         regfile_latency: u64,
-    ) -> Self {
+        pause: Pause<'_>,
+    ) -> Result<Self, CompileError> {
         let delay = |t: OpTiming| {
             let passes = if t.multipass { t.occupancy } else { 0 };
             u64::from(passes) + u64::from(t.latency) + regfile_latency
@@ -52,6 +54,9 @@ impl Paths {
         let mut head = vec![0; flat.len()];
         let mut written = vec![fabric.load; flat.len()];
         for inst in 0..flat.len() {
+            if inst.is_multiple_of(PAUSE) {
+                pause()?;
+            }
             let timing = timing[flat.op[inst] as usize];
             let span = u64::from(timing.occupancy);
             let (sources, n) = distinct_sources(flat, inst);
@@ -74,7 +79,13 @@ impl Paths {
             .iter()
             .for_each(|&v| after[v as usize].output = true);
         let mut tail = vec![0; flat.len()];
-        for inst in (0..flat.len()).rev().filter(|&inst| live[inst]) {
+        for inst in (0..flat.len()).rev() {
+            if inst.is_multiple_of(PAUSE) {
+                pause()?;
+            }
+            if !live[inst] {
+                continue;
+            }
             let timing = timing[flat.op[inst] as usize];
             let span = u64::from(timing.occupancy);
             let follow = after[inputs + inst];
@@ -94,12 +105,12 @@ impl Paths {
                 after.read = true;
             }
         }
-        Self {
+        Ok(Self {
             head,
             tail,
             after,
             written,
-        }
+        })
     }
 
     /// Compulsory loads and stores.

@@ -1,5 +1,7 @@
 //! The window of one resource that gives the largest bound.
 
+use crate::error::{CompileError, PAUSE, Pause};
+
 /// Thresholds of heads and tails that are tried; more distinct ones are thinned out.
 const THRESHOLDS: usize = 512;
 
@@ -16,19 +18,26 @@ pub(super) struct Piece {
 
 /// Finds the window with the largest `head + work + tail`, its work divided by
 /// `capacity` instances. `None` if no piece has work, or the capacity is 0.
-pub(super) fn best_window(pieces: &[Piece], capacity: u64) -> Option<Piece> {
+pub(super) fn best_window(
+    pieces: &[Piece],
+    capacity: u64,
+    pause: Pause<'_>,
+) -> Result<Option<Piece>, CompileError> {
     let unit = pieces.iter().fold(0, |g, piece| gcd(g, piece.work));
     if unit == 0 || capacity == 0 {
-        return None;
+        return Ok(None);
     }
-    let heads = thresholds(pieces.iter().map(|piece| piece.head).collect());
-    let tails = thresholds(pieces.iter().map(|piece| piece.tail).collect());
+    let heads = thresholds(pieces.iter().map(|piece| piece.head).collect(), pause)?;
+    let tails = thresholds(pieces.iter().map(|piece| piece.tail).collect(), pause)?;
     let columns = tails.len();
     let mut work = vec![0u64; heads.len() * columns];
-    for piece in pieces {
-        let row = heads.partition_point(|&h| h <= piece.head) - 1;
-        let column = tails.partition_point(|&t| t <= piece.tail) - 1;
-        work[row * columns + column] += piece.work / unit;
+    for some in pieces.chunks(PAUSE) {
+        pause()?;
+        for piece in some {
+            let row = heads.partition_point(|&h| h <= piece.head) - 1;
+            let column = tails.partition_point(|&t| t <= piece.tail) - 1;
+            work[row * columns + column] += piece.work / unit;
+        }
     }
     let mut best: Option<Piece> = None;
     for row in (0..heads.len()).rev() {
@@ -60,15 +69,20 @@ pub(super) fn best_window(pieces: &[Piece], capacity: u64) -> Option<Piece> {
             }
         }
     }
-    best
+    Ok(best)
 }
 
 /// At most [`THRESHOLDS`] of the distinct values, ascending, the least among them.
-fn thresholds(mut values: Vec<u64>) -> Vec<u64> {
-    values.sort_unstable();
+fn thresholds(mut values: Vec<u64>, pause: Pause<'_>) -> Result<Vec<u64>, CompileError> {
+    for some in values.chunks_mut(PAUSE) {
+        pause()?;
+        some.sort_unstable();
+    }
+    // The stable sort merges sorted runs, which takes much less time.
+    values.sort();
     values.dedup();
     let step = values.len().div_ceil(THRESHOLDS).max(1);
-    values.into_iter().step_by(step).collect()
+    Ok(values.into_iter().step_by(step).collect())
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -78,6 +92,10 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn window(pieces: &[Piece]) -> Option<Piece> {
+        best_window(pieces, 3, &mut || Ok(())).expect("nobody interrupts")
+    }
 
     fn exhaustive(pieces: &[Piece], capacity: u64) -> u64 {
         let mut best = 0;
@@ -115,7 +133,7 @@ mod tests {
                     tail: 0,
                 }])
                 .collect();
-            let window = best_window(&pieces, 3).expect("there is work");
+            let window = window(&pieces).expect("there is work");
             assert_eq!(
                 window.head + window.work + window.tail,
                 exhaustive(&pieces, 3)
@@ -125,12 +143,12 @@ mod tests {
 
     #[test]
     fn no_work_gives_no_window() {
-        assert!(best_window(&[], 3).is_none());
+        assert!(window(&[]).is_none());
         let idle = Piece {
             head: 5,
             work: 0,
             tail: 9,
         };
-        assert!(best_window(&[idle], 3).is_none());
+        assert!(window(&[idle]).is_none());
     }
 }

@@ -63,7 +63,9 @@ pub(crate) fn watch_movement(
     watch: &mut Watch<'_>,
 ) -> Result<MovementPlan, CompileError> {
     let topology = Topology::new(machine)?;
-    Mover::new(flat, machine, &topology)?.run(watch)
+    // No step is made yet.
+    let mover = Mover::new(flat, machine, &topology, &mut |part| watch(&[], part))?;
+    mover.run(watch)
 }
 
 /// Whether the scratchpad holds every instruction's operands and result.

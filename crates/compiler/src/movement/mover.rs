@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::ops::ControlFlow;
 
 use cyclotron_isa::{FlatProgram, MovementPlan};
 use cyclotron_machine::{OpTiming, Resolved};
@@ -74,14 +75,18 @@ impl<'a> Mover<'a> {
         flat: &'a FlatProgram,
         machine: &Resolved,
         topology: &Topology,
+        progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<Self, CompileError> {
+        proceed(progress(0.0))?;
         let live = live_instructions(flat);
+        proceed(progress(0.0))?;
         let uses = UseLists::collect(flat.value_count(), |add| {
             for inst in (0..flat.len()).filter(|&inst| live[inst]) {
                 let (sources, count) = distinct_sources(flat, inst);
                 sources[..count].iter().for_each(|&s| add(s, inst as u32));
             }
         });
+        proceed(progress(0.0))?;
         let timing = op_timings(flat, machine)?;
         let horizon = latency_in_instructions(machine, topology);
         let capacity = usize::try_from(topology.capacity).expect("a scratchpad fits memory");

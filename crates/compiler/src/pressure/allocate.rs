@@ -2,6 +2,7 @@
 
 use cyclotron_isa::{FlatProgram, MovementPlan};
 
+use crate::error::{CompileError, PAUSE};
 use crate::movement::ledger::Ledger;
 use crate::movement::victims::{NEVER, Victims, cheaper};
 use crate::uses::{UseLists, distinct_sources};
@@ -30,10 +31,19 @@ struct Allocator<'a> {
 }
 
 /// Plans the movement of an order for a scratchpad of `capacity` vectors, which
-/// holds every instruction's operands and result.
-pub(super) fn allocate(flat: &FlatProgram, order: &[u32], capacity: usize) -> MovementPlan {
+/// holds every instruction's operands and result. `pause` is called now and then
+/// with the fraction done, and its error ends the work.
+pub(super) fn allocate(
+    flat: &FlatProgram,
+    order: &[u32],
+    capacity: usize,
+    mut pause: impl FnMut(f64) -> Result<(), CompileError>,
+) -> Result<MovementPlan, CompileError> {
     let mut allocator = Allocator::new(flat, order, capacity);
     for (position, &inst) in (0u32..).zip(order) {
+        if (position as usize).is_multiple_of(PAUSE) {
+            pause(f64::from(position) / order.len() as f64)?;
+        }
         allocator.execute(position, inst as usize);
     }
     for input in 0..flat.inputs.len() as u32 {
@@ -41,7 +51,7 @@ pub(super) fn allocate(flat: &FlatProgram, order: &[u32], capacity: usize) -> Mo
             allocator.copy_through(input);
         }
     }
-    allocator.ledger.finish()
+    Ok(allocator.ledger.finish())
 }
 
 impl<'a> Allocator<'a> {

@@ -56,11 +56,13 @@ pub fn plan_by_pressure(
     let capacity = usize::try_from(topology.capacity).expect("a scratchpad fits memory");
     let live = live_instructions(flat);
     check_capacity(flat, &live, capacity)?;
-    proceed(progress(0.0))?;
+    let mut pause = |part| proceed(progress(part));
+    pause(0.0)?;
     let delay = |inst: usize| result_delay(timing[flat.op[inst] as usize], machine);
-    let order = order::order(flat, &live, (capacity, capacity / SCARCE), delay);
-    proceed(progress(0.5))?;
-    let plan = allocate::allocate(flat, &order, capacity);
-    proceed(progress(1.0))?;
+    let order = order::order(flat, &live, (capacity, capacity / SCARCE), delay, |done| {
+        pause(done / 2.0)
+    })?;
+    let plan = allocate::allocate(flat, &order, capacity, |done| pause(0.5 + done / 2.0))?;
+    pause(1.0)?;
     Ok(plan)
 }

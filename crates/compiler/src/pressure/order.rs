@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use cyclotron_isa::FlatProgram;
 
+use crate::error::{CompileError, PAUSE};
 use crate::uses::{UseLists, distinct_sources};
 
 /// A ready instruction in one of the two lists; larger goes first: by what the
@@ -34,18 +35,23 @@ struct Scheduler<'a> {
 /// An order of the `live` instructions in which operands come before their
 /// readers, for a scratchpad of `places` that are scarce when fewer than
 /// `scarce` are left. `delay` is the cycles from an instruction to its result.
+/// `pause` is called now and then with the fraction done, and its error ends the work.
 pub(super) fn order(
     flat: &FlatProgram,
     live: &[bool],
     (places, scarce): (usize, usize),
     delay: impl Fn(usize) -> u64,
-) -> Vec<u32> {
+    mut pause: impl FnMut(f64) -> Result<(), CompileError>,
+) -> Result<Vec<u32>, CompileError> {
     let mut scheduler = Scheduler::new(flat, live, delay);
     let mut order = Vec::with_capacity(flat.len());
     loop {
+        if order.len().is_multiple_of(PAUSE) {
+            pause(order.len() as f64 / flat.len().max(1) as f64)?;
+        }
         let plentiful = scheduler.occupied + scarce < places;
         let Some(inst) = scheduler.next(plentiful) else {
-            return order;
+            return Ok(order);
         };
         scheduler.schedule(inst as usize);
         order.push(inst);
