@@ -100,6 +100,10 @@ impl Case for Encrypted {
                 let expected: Vec<i64> = self.expected.iter().map(|&v| v as i64).collect();
                 Checked::new(&taken(&values, &self.slots), &expected)
             }
+            Values::Wide(values) => {
+                let rounded: Vec<f64> = values.iter().map(|x| x.hi).collect();
+                Checked::new(&taken(&rounded, &self.slots), &self.expected)
+            }
         })
     }
 

@@ -262,6 +262,9 @@ pub struct Graph {
     /// Largest slot magnitude of every node, measured by the cleartext twin on
     /// sample inputs; empty if the program was not calibrated.
     pub measured: Vec<f64>,
+    /// Whether inputs may be encrypted under the public key, whose noise is larger than
+    /// the secret key's: by a factor of about sqrt(4N/3).
+    pub public_key: bool,
 }
 
 impl Graph {
@@ -278,6 +281,7 @@ impl Graph {
             files: Vec::new(),
             nodes: Vec::new(),
             measured: Vec::new(),
+            public_key: false,
         }
     }
 

@@ -116,7 +116,7 @@ impl Analysis<'_> {
             ct.map(|v| v + added)
         };
         match node.op {
-            PlacedOp::Input { .. } => Variance::Uniform(transfer.fresh()),
+            PlacedOp::Input { .. } => Variance::Uniform(transfer.fresh(self.graph.public_key)),
             PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } if a == b => var(a).map(|v| 4.0 * v),
             PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => {
                 let cross = self.coherent[a as usize].cross(&self.coherent[b as usize]);
@@ -302,7 +302,7 @@ fn check_margin(
         has,
         level: node.level,
         fix: format!(
-            "give the program more limbs (it has {}), or a smaller scale",
+            "give the program more limbs (it has {}), a smaller scale, or smaller values",
             chain.limbs()
         ),
     })

@@ -105,7 +105,7 @@ impl Placer<'_> {
         let Some(t) = self.t() else { return 0.0 };
         let var = |i: u32| self.variances[i as usize];
         match node.op {
-            PlacedOp::Input { .. } => self.transfer.fresh(),
+            PlacedOp::Input { .. } => self.transfer.fresh(self.graph.public_key),
             PlacedOp::Add { a, b } | PlacedOp::Sub { a, b } => self.transfer.sum(var(a), var(b)),
             PlacedOp::Tensor { a, b } => self.transfer.tensor((var(a), 0.0), (var(b), 0.0)),
             PlacedOp::MulPlain { ct, .. } => self.transfer.mul_plain((var(ct), 0.0), to_f64(t)),

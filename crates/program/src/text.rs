@@ -5,6 +5,7 @@
 //! name "inner product"
 //! scheme bgv 65537
 //! log_n 14
+//! public_key
 //! file "matvec.py"
 //! input "row"
 //! plain "mask" scale_bits=none values 1.0 0.0 1.0
@@ -13,6 +14,8 @@
 //! %1 = rotate %0 steps=1 @0:9
 //! %2 = output %1 output=0 @0:10
 //! ```
+//!
+//! `public_key` stands there only if inputs may be encrypted under the public key.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -34,6 +37,9 @@ impl Graph {
             Scheme::Bgv { plaintext_modulus } => writeln!(out, "scheme bgv {plaintext_modulus}"),
         };
         let _ = writeln!(out, "log_n {}", self.log_n);
+        if self.public_key {
+            out.push_str("public_key\n");
+        }
         for file in &self.files {
             let _ = writeln!(out, "file {file:?}");
         }
@@ -151,6 +157,7 @@ fn read_line(graph: &mut Graph, number: usize, line: &str) -> Result<(), String>
                 return Err(format!("log_n {} is outside 4..=17", graph.log_n));
             }
         }
+        "public_key" if rest.is_empty() => graph.public_key = true,
         "file" => graph.files.push(quoted(rest)?.0),
         "input" => graph.inputs.push(quoted(rest)?.0),
         "output" => graph.outputs.push(quoted(rest)?.0),

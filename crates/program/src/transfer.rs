@@ -48,9 +48,15 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// A fresh secret-key encryption, encoding included.
-    pub(crate) fn fresh(&self) -> f64 {
-        self.spread * self.t2 * (self.chain.sigma.powi(2) + 1.0 / 12.0)
+    /// A fresh encryption, encoding included. Under the secret key the phase has one
+    /// error e; under the public key `e + e' u + e'' s`, with u ternary of variance 2/3.
+    pub(crate) fn fresh(&self, public_key: bool) -> f64 {
+        let errors = if public_key {
+            1.0 + self.n * (2.0 / 3.0 + self.chain.secret_variance)
+        } else {
+            1.0
+        };
+        self.spread * self.t2 * (errors * self.chain.sigma.powi(2) + 1.0 / 12.0)
     }
 
     /// Rounding to an integer polynomial of a two-part ciphertext.

@@ -246,3 +246,15 @@ fn a_rotation_separates_the_errors_of_a_hint() {
         "{apart}, {one}"
     );
 }
+
+#[test]
+fn a_public_key_adds_the_noise_of_two_more_products() {
+    // e + e' u + e'' s: 1 + N 2/3 + N 2/3 variances instead of one, beside the encoding's.
+    let mut graph = program(&[], &[1.0, 1.0]);
+    let secret = analyse(&graph, 2).1[0].noise_bits;
+    graph.public_key = true;
+    let public = analyse(&graph, 2).1[0].noise_bits;
+    let (sigma2, n) = (3.19f64.powi(2), 16384.0);
+    let ratio = ((1.0 + 4.0 * n / 3.0) * sigma2 + 1.0 / 12.0) / (sigma2 + 1.0 / 12.0);
+    assert!((public - secret - ratio.log2() / 2.0).abs() < 1e-9);
+}

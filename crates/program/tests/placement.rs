@@ -282,8 +282,13 @@ fn text_reads_back_exactly() {
         values: None,
         scale_bits: None,
     });
+    for public_key in [true, false] {
+        b.0.public_key = public_key;
+        let text = b.0.to_text();
+        assert_eq!(text.contains("public_key"), public_key);
+        assert_eq!(Graph::from_text(&text).unwrap(), b.0);
+    }
     let text = b.0.to_text();
-    assert_eq!(Graph::from_text(&text).unwrap(), b.0);
     let broken = text.replace("rotate %2", "rotate %9");
     assert!(Graph::from_text(&broken).is_err());
 }

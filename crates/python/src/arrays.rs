@@ -7,9 +7,19 @@ use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::CyclotronError;
+use crate::error::{CyclotronError, raise};
 
-/// The values of a one-dimensional array of float64 or int64.
+/// Numbers of 106 bits: a pair of arrays, or an object with the two.
+#[derive(FromPyObject)]
+enum Wide<'py> {
+    Pair(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>),
+    Numbers {
+        high: Bound<'py, PyArray1<f64>>,
+        low: Bound<'py, PyArray1<f64>>,
+    },
+}
+
+/// The values of a one-dimensional array of float64 or int64, or numbers of 106 bits.
 pub(crate) fn values(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Values> {
     let wrong = |what: String| {
         CyclotronError::new_err(format!(
@@ -21,6 +31,11 @@ pub(crate) fn values(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Values> {
     }
     if let Ok(array) = array.cast::<PyArray1<i64>>() {
         return Ok(Values::Integers(array.readonly().as_array().to_vec()));
+    }
+    if let Ok(Wide::Pair(high, low) | Wide::Numbers { high, low }) = array.extract() {
+        let (high, low) = (high.readonly(), low.readonly());
+        let (high, low) = (high.as_array().to_vec(), low.as_array().to_vec());
+        return Values::wide(name, &high, &low).map_err(raise);
     }
     if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
         return Err(wrong(format!("one of {} dimensions", array.ndim())));
@@ -43,10 +58,15 @@ pub(crate) fn named_values(dict: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String
         .collect()
 }
 
-/// Slot values as an array.
-pub(crate) fn array<'py>(py: Python<'py>, values: Values) -> Bound<'py, PyAny> {
-    match values {
+/// Slot values as an array; numbers of 106 bits as a pair of them.
+pub(crate) fn array<'py>(py: Python<'py>, values: Values) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match values {
         Values::Real(values) => PyArray1::from_vec(py, values).into_any(),
         Values::Integers(values) => PyArray1::from_vec(py, values).into_any(),
-    }
+        Values::Wide(values) => {
+            let (high, low) = values.iter().map(|x| (x.hi, x.lo)).unzip();
+            let parts = (PyArray1::from_vec(py, high), PyArray1::from_vec(py, low));
+            parts.into_pyobject(py)?.into_any()
+        }
+    })
 }

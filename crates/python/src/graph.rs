@@ -40,8 +40,14 @@ impl PyGraph {
 #[pymethods]
 impl PyGraph {
     #[new]
-    #[pyo3(signature = (name, scheme, log_n, plaintext_modulus))]
-    fn new(name: &str, scheme: &str, log_n: u32, plaintext_modulus: Option<u64>) -> PyResult<Self> {
+    #[pyo3(signature = (name, scheme, log_n, plaintext_modulus, public_key=false))]
+    fn new(
+        name: &str,
+        scheme: &str,
+        log_n: u32,
+        plaintext_modulus: Option<u64>,
+        public_key: bool,
+    ) -> PyResult<Self> {
         let scheme = match (scheme, plaintext_modulus) {
             ("ckks", _) => ProgramScheme::Ckks,
             ("bgv", Some(plaintext_modulus @ 2..)) => ProgramScheme::Bgv { plaintext_modulus },
@@ -58,8 +64,10 @@ impl PyGraph {
             let message = format!("log_n = {log_n} is outside 4..=17");
             return Err(ProgramError::new_err(message));
         }
+        let mut graph = Graph::new(name, scheme, log_n);
+        graph.public_key = public_key;
         Ok(PyGraph {
-            graph: Mutex::new(Arc::new(Graph::new(name, scheme, log_n))),
+            graph: Mutex::new(Arc::new(graph)),
         })
     }
 
@@ -79,9 +87,10 @@ impl PyGraph {
                 ProgramScheme::Bgv { plaintext_modulus } => Some(plaintext_modulus),
                 ProgramScheme::Ckks => None,
             };
+            let values = values.map(|values| exact(&name, values, modulus));
             graph.plains.push(PlainOperand {
                 name,
-                values: values.map(|values| exact(values, modulus)),
+                values: values.transpose()?,
                 scale_bits,
             });
             Ok(graph.plains.len() as u32 - 1)
@@ -174,16 +183,20 @@ impl PyGraph {
 }
 
 /// Values as numbers that f64 holds exactly: large integers are reduced modulo t first.
-fn exact(values: Values, modulus: Option<u64>) -> Vec<f64> {
+fn exact(name: &str, values: Values, modulus: Option<u64>) -> PyResult<Vec<f64>> {
     let integers = match values {
-        Values::Real(values) => return values,
+        Values::Real(values) => return Ok(values),
         Values::Integers(values) => values,
+        Values::Wide(_) => {
+            let message = format!("`{name}` has numbers of 106 bits; plaintext operands have 53");
+            return Err(ProgramError::new_err(message));
+        }
     };
     let reduce = |value: i64| match modulus.map(i128::from) {
         Some(t) if value.unsigned_abs() >> 53 != 0 => i128::from(value).rem_euclid(t) as f64,
         _ => value as f64,
     };
-    integers.into_iter().map(reduce).collect()
+    Ok(integers.into_iter().map(reduce).collect())
 }
 
 /// The operation of a node; adds the name of an input or output to the graph.

@@ -5,6 +5,7 @@
 mod arrays;
 mod client;
 mod doctor;
+mod encryptor;
 mod error;
 mod evaluator;
 mod graph;
@@ -24,6 +25,8 @@ mod _native {
     use crate::client::PyClient;
     #[pymodule_export]
     use crate::doctor::doctor;
+    #[pymodule_export]
+    use crate::encryptor::{PyEncryptor, PyPublicKey};
     #[pymodule_export]
     use crate::error::{
         CheckError, CyclotronError, DoesNotFitError, FormatError, KeyMismatchError, MachineError,

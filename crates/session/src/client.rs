@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cyclotron_program::{Graph, HeOp, MEASURED_MARGIN, Node};
 use cyclotron_ring::prf::Seed;
 use cyclotron_schemes::{
-    Context, Scheme, SecretKey, SwitchKey, centred, decrypt_integers, decrypt_real, encrypt_secret,
-    random_seed,
+    Context, Scheme, SecretKey, SwitchKey, centred, decrypt_integers, decrypt_real, decrypt_wide,
+    encrypt_secret,
 };
 use cyclotron_wire::{decode_secret_key, encode_secret_key};
 use rayon::prelude::*;
 
+use crate::encryption::{encrypt_inputs, encryption_seed};
+use crate::encryptor::PublicKey;
 use crate::error::SessionError;
-use crate::interface::{FRESH_FACTOR, check_names};
+use crate::interface::check_names;
 use crate::plan::Plan;
 use crate::stored::{EvaluationKeys, StoredCiphertext, same_parameters};
 use crate::values::Values;
@@ -80,45 +81,31 @@ impl Client {
         plan: &Plan,
         values: &BTreeMap<String, Values>,
     ) -> Result<BTreeMap<String, StoredCiphertext>, SessionError> {
-        same_parameters("the program", &self.context, plan.params())?;
-        let inputs = &plan.interface().inputs;
-        let known: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-        check_names("encrypted input", &known, values.keys())?;
-        let encrypt = |input: &cyclotron_lower::InputUse| {
-            let name = &input.name;
-            let given = values.get(name).ok_or_else(|| SessionError::MissingInput {
-                kind: "encrypted input",
-                name: name.clone(),
-            })?;
-            check_magnitude(&plan.interface().graph, name, given)?;
-            let (level, scale) = (input.level, input.scale);
-            let plaintext = given.encode(&self.context, name, level, scale, FRESH_FACTOR)?;
-            let seed = self.encryption_seed(name)?;
-            let ciphertext = encrypt_secret(&self.context, &self.secret, &plaintext, &seed)?;
-            let stored = StoredCiphertext::Decoded {
-                context: Arc::clone(&self.context),
-                ciphertext: Arc::new(ciphertext),
-            };
-            Ok((name.clone(), stored))
-        };
-        inputs.par_iter().map(encrypt).collect()
+        let root = self.deterministic.then(|| self.secret.seed());
+        encrypt_inputs(&self.context, plan, values, |name, plaintext| {
+            let seed = encryption_seed(root, name)?;
+            Ok(encrypt_secret(
+                &self.context,
+                &self.secret,
+                plaintext,
+                &seed,
+            )?)
+        })
     }
 
-    /// Fresh randomness for one encryption, or a repeatable seed. Encryption
-    /// hashes the plaintext into it, so that a repeated seed shows at most that
-    /// two plaintexts are equal.
-    fn encryption_seed(&self, name: &str) -> Result<Seed, SessionError> {
-        if !self.deterministic {
-            return Ok(random_seed()?);
-        }
-        let hash = blake3::hash(name.as_bytes());
-        let mut ids = [0; 4];
-        for (id, chunk) in ids.iter_mut().zip(hash.as_bytes().chunks_exact(8)) {
-            *id = chunk
-                .iter()
-                .fold(0, |word, &byte| word << 8 | u64::from(byte));
-        }
-        Ok(self.secret.seed().derive("encryption", &ids))
+    /// The public key, under which an [`Encryptor`](crate::Encryptor) encrypts. It is the
+    /// same whenever it is asked for.
+    ///
+    /// # Errors
+    /// Parameters that are not secure without special primes.
+    pub fn public_key(&self) -> Result<PublicKey, SessionError> {
+        Ok(PublicKey::Decoded {
+            context: Arc::clone(&self.context),
+            key: Arc::new(cyclotron_schemes::PublicKey::new(
+                &self.context,
+                &self.secret,
+            )?),
+        })
     }
 
     /// Decrypts outputs of a program: all slots, real numbers (CKKS) or
@@ -132,17 +119,24 @@ impl Client {
         plan: &Plan,
         outputs: &BTreeMap<String, StoredCiphertext>,
     ) -> Result<BTreeMap<String, Values>, SessionError> {
-        let known: Vec<&str> = plan
-            .interface()
-            .outputs
-            .iter()
-            .map(|output| output.name.as_str())
-            .collect();
-        check_names("output", &known, outputs.keys())?;
-        let decrypt = |(name, stored): (&String, &StoredCiphertext)| {
-            Ok((name.clone(), self.decrypt_one(stored)?))
-        };
-        outputs.par_iter().map(decrypt).collect()
+        decrypted(plan, outputs, |stored| self.decrypt_one(stored))
+    }
+
+    /// Decrypts outputs of a CKKS program with 106 bits instead of 53: for scales at
+    /// which a slot has more digits than f64. Takes about four times as long.
+    ///
+    /// # Errors
+    /// As [`Self::decrypt`]; a BGV program, slots beyond 2^995.
+    pub fn decrypt_wide(
+        &self,
+        plan: &Plan,
+        outputs: &BTreeMap<String, StoredCiphertext>,
+    ) -> Result<BTreeMap<String, Values>, SessionError> {
+        decrypted(plan, outputs, |stored| {
+            let ciphertext = stored.open(&self.context)?;
+            let slots = decrypt_wide(&self.context, &self.secret, &ciphertext)?;
+            Ok(Values::Wide(slots.into_iter().map(|z| z.re).collect()))
+        })
     }
 
     /// Decrypts one ciphertext; as [`Self::decrypt`].
@@ -182,29 +176,17 @@ impl Client {
     }
 }
 
-/// Refuses CKKS inputs beyond what the program was calibrated for: its values
-/// could outgrow their modulus, and the result would be wrong without a sign.
-fn check_magnitude(graph: &Graph, name: &str, given: &Values) -> Result<(), SessionError> {
-    let Values::Real(values) = given else {
-        return Ok(());
-    };
-    let is_input = |node: &Node| matches!(node.op, HeOp::Input { .. });
-    let measured = graph.nodes.iter().zip(&graph.measured);
-    let largest = measured
-        .filter(|(node, _)| is_input(node))
-        .fold(0.0, |m: f64, (_, &v)| m.max(v));
-    let limit = MEASURED_MARGIN * largest;
-    match values.iter().position(|v| v.abs() > limit) {
-        Some(slot) if largest > 0.0 && graph.scheme == cyclotron_program::Scheme::Ckks => {
-            Err(SessionError::Values {
-                name: name.to_owned(),
-                why: format!(
-                    "slot {slot} is {}; the program was compiled for inputs of at most {limit}: \
-                     compile it with samples as large as this",
-                    values[slot]
-                ),
-            })
-        }
-        _ => Ok(()),
-    }
+/// Decrypts ciphertexts that are outputs of a program.
+fn decrypted(
+    plan: &Plan,
+    outputs: &BTreeMap<String, StoredCiphertext>,
+    decrypt: impl Fn(&StoredCiphertext) -> Result<Values, SessionError> + Sync,
+) -> Result<BTreeMap<String, Values>, SessionError> {
+    let named = &plan.interface().outputs;
+    let known: Vec<&str> = named.iter().map(|output| output.name.as_str()).collect();
+    check_names("output", &known, outputs.keys())?;
+    outputs
+        .par_iter()
+        .map(|(name, stored)| Ok((name.clone(), decrypt(stored)?)))
+        .collect()
 }

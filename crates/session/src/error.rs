@@ -89,6 +89,15 @@ pub enum SessionError {
         /// Those of the program.
         expected: String,
     },
+    /// A program whose noise was planned for secret-key encryption.
+    #[error(
+        "{program} takes inputs that are encrypted under the secret key, whose noise is smaller; \
+         write the program with public_key=True"
+    )]
+    SecretKeyOnly {
+        /// The program.
+        program: String,
+    },
     /// A key that the program needs is not among the evaluation keys.
     #[error(
         "the program needs key {key}, which is not among the evaluation keys; have the client \

@@ -4,6 +4,7 @@ use cyclotron_compiler::Phase2;
 use cyclotron_lower::Target;
 use cyclotron_machine::{KeySwitch as MachineKeySwitch, Machine, SchemeName};
 use cyclotron_program::{Graph, KeySwitch, Scheme};
+use cyclotron_schemes::MAX_PRIME_BITS_64;
 
 use crate::error::SessionError;
 
@@ -94,7 +95,8 @@ fn machine_target(graph: &Graph, machine: &Machine) -> Result<Target, SessionErr
     }
     let resolved = machine.resolve_for_polynomials(graph.log_n)?;
     let step = machine.moduli.step(graph.log_n);
-    let bits = machine.moduli.bits_max;
+    // The CPU, which results are compared with, holds primes of so many bits in its words.
+    let bits = machine.moduli.bits_max.min(MAX_PRIME_BITS_64);
     let mut target = Target::machine(&resolved, bits, step, variants);
     target.costs.log_parts = graph.log_n - resolved.log_n;
     // Digits kept for several rotations take fast memory: only where the machine asks for it.

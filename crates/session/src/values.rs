@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use cyclotron_schemes::{Context, OperandValues, Parameters, Plaintext, Scheme};
+use cyclotron_schemes::{
+    Context, DoubleDouble, OperandValues, Parameters, Plaintext, Scheme, WideComplex,
+};
 
 use crate::error::SessionError;
 
@@ -13,6 +15,8 @@ pub enum Values {
     Real(Vec<f64>),
     /// Integer slots.
     Integers(Vec<i64>),
+    /// Real slots of 106 bits, for encrypted inputs and results at high scales (CKKS).
+    Wide(Vec<DoubleDouble>),
 }
 
 impl Values {
@@ -22,7 +26,41 @@ impl Values {
         match self {
             Values::Real(values) => values.len(),
             Values::Integers(values) => values.len(),
+            Values::Wide(values) => values.len(),
         }
+    }
+
+    /// Real slots of 106 bits: the sums of two f64 each. They are taken as they come, in
+    /// any order of size and with overlapping digits.
+    ///
+    /// # Errors
+    /// [`SessionError::Values`] if there are not as many low parts as high ones.
+    pub fn wide(name: &str, high: &[f64], low: &[f64]) -> Result<Self, SessionError> {
+        if high.len() != low.len() {
+            return Err(SessionError::Values {
+                name: name.to_owned(),
+                why: format!("{} high parts and {} low ones", high.len(), low.len()),
+            });
+        }
+        let sum = |(&a, &b): (&f64, &f64)| {
+            // Knuth's sum: `hi` is the nearest f64, `lo` what that leaves, exactly.
+            let hi = a + b;
+            let seen = hi - a;
+            let lo = (a - (hi - seen)) + (b - seen);
+            DoubleDouble { hi, lo }
+        };
+        Ok(Values::Wide(high.iter().zip(low).map(sum).collect()))
+    }
+
+    /// The slots that are real numbers, rounded to f64, with their positions.
+    pub(crate) fn reals(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (real, wide): (&[f64], &[DoubleDouble]) = match self {
+            Values::Real(values) => (values, &[]),
+            Values::Integers(_) => (&[], &[]),
+            Values::Wide(values) => (&[], values),
+        };
+        let all = real.iter().copied().chain(wide.iter().map(|x| x.hi));
+        all.enumerate()
     }
 
     /// Whether there is none.
@@ -35,7 +73,8 @@ impl Values {
     /// reals, and reals for integers where they are whole numbers.
     ///
     /// # Errors
-    /// [`SessionError::Values`] for numbers with a fraction in a BGV program.
+    /// [`SessionError::Values`] for numbers with a fraction in a BGV program, and for
+    /// numbers of 106 bits.
     pub fn operand(&self, params: &Parameters, name: &str) -> Result<OperandValues, SessionError> {
         Ok(match (params.scheme, self) {
             (Scheme::Ckks, Values::Real(values)) => OperandValues::Real(values.as_slice().into()),
@@ -46,6 +85,14 @@ impl Values {
                 OperandValues::Integers(values.as_slice().into())
             }
             (Scheme::Bgv, Values::Real(values)) => OperandValues::Integers(whole(values, name)?),
+            (_, Values::Wide(_)) => {
+                return Err(SessionError::Values {
+                    name: name.to_owned(),
+                    why: "numbers of 106 bits are for encrypted inputs of CKKS programs; round \
+                          them to 53"
+                        .to_owned(),
+                });
+            }
         })
     }
 
@@ -58,6 +105,11 @@ impl Values {
         scale: f64,
         factor: u64,
     ) -> Result<Plaintext, SessionError> {
+        if let (Scheme::Ckks, Values::Wide(values)) = (context.params().scheme, self) {
+            let im = DoubleDouble::default();
+            let values: Vec<_> = values.iter().map(|&re| WideComplex { re, im }).collect();
+            return Ok(Plaintext::encode_wide(context, &values, level, scale)?);
+        }
         Ok(match self.operand(context.params(), name)? {
             OperandValues::Real(x) => Plaintext::encode_real(context, &x, level, scale)?,
             OperandValues::Complex(z) => Plaintext::encode_complex(context, &z, level, scale)?,

@@ -135,6 +135,7 @@ fn machine_and_cpu_give_the_same_limbs() {
         let first = match &y.unwrap()["y"] {
             Values::Real(y) => y[0],
             Values::Integers(y) => y[0] as f64,
+            Values::Wide(y) => y[0].hi,
         };
         assert!((first - (16.0 * 3.0 + 10.0)).abs() < 1.0, "{first}");
     }

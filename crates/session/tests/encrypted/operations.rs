@@ -108,6 +108,7 @@ pub(crate) fn run(
     let outputs = graph.outputs.iter().map(|name| match &decrypted[name] {
         Values::Real(slots) => slots.clone(),
         Values::Integers(slots) => slots.iter().map(|&v| v as f64).collect(),
+        Values::Wide(slots) => slots.iter().map(|v| v.hi).collect(),
     });
     (plan, outputs.collect())
 }
