@@ -40,7 +40,7 @@ pub enum MachineError {
     #[error("{summary}\n\n{0}", summary = .0.summary())]
     Invalid(Diagnostics),
     /// No machine of this name is shipped.
-    #[error("there is no machine `{name}`{}; shipped machines: {}; or give the path of a machine file", hint(.suggestion), .shipped.join(", "))]
+    #[error("there is no machine `{name}`{}; shipped machines: {}; or give the path of a machine file, NAME.toml", hint(.suggestion), .shipped.join(", "))]
     UnknownMachine {
         /// The name.
         name: String,

@@ -3,16 +3,19 @@
 //! All derive from `CyclotronError`. A `ProgramError` about the user's line has
 //! the attributes `file` and `line`.
 
+use std::path::Path;
+
 use cyclotron_compiler::CompileError;
 use cyclotron_isa::ExecuteError;
 use cyclotron_lower::LowerError;
+use cyclotron_machine::MachineError as DescriptionError;
 use cyclotron_program::ProgramError as GraphError;
 use cyclotron_runtime::RuntimeError;
 use cyclotron_schemes::SchemeError;
 use cyclotron_session::SessionError;
 use cyclotron_wire::WireError;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -87,6 +90,12 @@ pub(crate) fn raise(error: SessionError) -> PyErr {
         | SessionError::Lower(_)
         | SessionError::Listing1Alone { .. }
         | SessionError::Scheme(SchemeError::Parameters(_)) => ParameterError::new_err(message),
+        SessionError::Machine(
+            DescriptionError::UnsupportedDegree { .. }
+            | DescriptionError::WordTooSmall { .. }
+            | DescriptionError::NoSlots { .. }
+            | DescriptionError::TooMany { .. },
+        ) => DoesNotFitError::new_err(message),
         SessionError::Machine(_) | SessionError::Unsupported { .. } => {
             MachineError::new_err(message)
         }
@@ -109,6 +118,22 @@ pub(crate) fn raise(error: SessionError) -> PyErr {
         }
         _ => CyclotronError::new_err(message),
     }
+}
+
+/// The `OSError` of a file that the system refused: number, reason and file name, from
+/// which Python chooses the class (`FileNotFoundError`, ...).
+pub(crate) fn file_error(error: &std::io::Error, path: &Path) -> PyErr {
+    let Some(number) = error.raw_os_error() else {
+        return PyOSError::new_err(format!("{}: {error}", path.display()));
+    };
+    Python::attach(|py| {
+        let reason = py
+            .import("os")
+            .and_then(|os| os.call_method1("strerror", (number,)))
+            .and_then(|reason| reason.extract::<String>());
+        let reason = reason.unwrap_or_else(|_| error.to_string());
+        PyOSError::new_err((number, reason, path.display().to_string()))
+    })
 }
 
 /// An error of the user's line, with its file and line.

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cyclotron_isa::Traffic;
-use cyclotron_session::{CompileOptions, CompilePhase, MachineSchedule, Notes, phase2};
+use cyclotron_session::{
+    CompileOptions, CompilePhase, MachineSchedule, Notes, SessionError, phase2,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::error::{FormatError, raise};
+use crate::error::{FormatError, file_error, raise};
 use crate::machine::PyMachine;
 use crate::plan::PyPlan;
 use crate::progress::Callback;
@@ -67,19 +69,24 @@ impl PySchedule {
 
     /// Writes machine, limb program and streams to a text file, with notes.
     fn save(&self, py: Python<'_>, path: PathBuf, meta: Notes) -> PyResult<()> {
-        py.detach(|| std::fs::write(path, self.schedule.to_text(&meta)))?;
-        Ok(())
+        py.detach(|| std::fs::write(&path, self.schedule.to_text(&meta)))
+            .map_err(|error| file_error(&error, &path))
     }
 
     /// Reads a file that `save` wrote, edited or not.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let read = || {
-            let text = std::fs::read(&path)?;
+            let text = std::fs::read(&path).map_err(|error| file_error(&error, &path))?;
             let text = String::from_utf8(text).map_err(|_| {
                 FormatError::new_err(format!("{} is not a text file", path.display()))
             })?;
-            MachineSchedule::from_text(&text).map_err(raise)
+            MachineSchedule::from_text(&text).map_err(|error| match error {
+                SessionError::Bundle { why } => {
+                    FormatError::new_err(format!("schedule {}: {why}", path.display()))
+                }
+                other => raise(other),
+            })
         };
         let (schedule, notes) = py.detach(read)?;
         Ok(PySchedule {
@@ -108,12 +115,12 @@ impl PySchedule {
 
     /// Writes the schedule as a trace for Perfetto.
     fn write_trace(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| {
-            let mut out = BufWriter::new(File::create(path)?);
+        let write = || {
+            let mut out = BufWriter::new(File::create(&path)?);
             self.schedule.write_trace(&mut out)?;
             out.flush()
-        })?;
-        Ok(())
+        };
+        py.detach(write).map_err(|error| file_error(&error, &path))
     }
 
     /// What each kind of component does over time.
