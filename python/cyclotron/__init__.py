@@ -12,12 +12,14 @@ array([1, 4, 9, 0])
 from cyclotron._native import (
     Ciphertext,
     Client,
+    Encryptor,
     EvaluationKeys,
     Evaluator,
     Graph,
     Machine,
     Parameters,
     Plan,
+    PublicKey,
     Schedule,
     __version__,
     doctor,
@@ -35,11 +37,13 @@ from cyclotron.errors import (
     SimulationError,
     UsageError,
 )
-from cyclotron.execution import Compiled, Options, RunResult, run, simulate
+from cyclotron.execution import Compiled, RunResult, run, simulate
 from cyclotron.execution import compile_program as compile  # noqa: A004 - what it is called
 from cyclotron.functions import Add, Mul, Rotate, Sub, log2, relinearize, rescale
 from cyclotron.graph import Program
+from cyclotron.options import Options
 from cyclotron.tracing import ProgramFunction, program, shape
+from cyclotron.wide import Wide
 
 __all__ = [
     "Add",
@@ -50,6 +54,7 @@ __all__ = [
     "CyclotronError",
     "DoesNotFitError",
     "Encrypted",
+    "Encryptor",
     "EvaluationKeys",
     "Evaluator",
     "FormatError",
@@ -66,6 +71,7 @@ __all__ = [
     "Program",
     "ProgramError",
     "ProgramFunction",
+    "PublicKey",
     "Rotate",
     "RunResult",
     "Schedule",
@@ -73,6 +79,7 @@ __all__ = [
     "Sub",
     "Taken",
     "UsageError",
+    "Wide",
     "__version__",
     "compile",
     "doctor",

@@ -4,11 +4,13 @@ Arrays are C-contiguous. Every function that can take longer than a moment
 releases the interpreter lock, so a progress thread keeps running.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cyclotron.wide import Wide
 
 __all__ = [
     "CheckError",
@@ -16,6 +18,7 @@ __all__ = [
     "Client",
     "CyclotronError",
     "DoesNotFitError",
+    "Encryptor",
     "EvaluationKeys",
     "Evaluator",
     "FormatError",
@@ -27,6 +30,7 @@ __all__ = [
     "Parameters",
     "Plan",
     "ProgramError",
+    "PublicKey",
     "Schedule",
     "SimulationError",
     "__version__",
@@ -48,7 +52,12 @@ class SimulationError(CyclotronError): ...
 @final
 class Graph:
     def __new__(
-        cls, name: str, scheme: str, log_n: int, plaintext_modulus: int | None
+        cls,
+        name: str,
+        scheme: str,
+        log_n: int,
+        plaintext_modulus: int | None,
+        public_key: bool = False,
     ) -> Graph: ...
     def plain(
         self,
@@ -125,18 +134,44 @@ class Plan:
     def to_dict(self) -> dict[str, Any]: ...
     def text(self) -> str: ...
 
+_Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Numbers of 106 bits, each the sum of two."""
+
 @final
 class Client:
     @staticmethod
     def generate(parameters: Parameters, seed: bytes | None) -> Client: ...
     def evaluation_keys(self, plan: Plan) -> EvaluationKeys: ...
-    def encrypt(self, plan: Plan, values: dict[str, NDArray[Any]]) -> dict[str, Ciphertext]: ...
+    def public_key(self) -> PublicKey: ...
+    def encrypt(
+        self, plan: Plan, values: Mapping[str, NDArray[Any] | Wide | _Pair]
+    ) -> dict[str, Ciphertext]: ...
+    @overload
     def decrypt(
-        self, plan: Plan, outputs: dict[str, Ciphertext]
-    ) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]: ...
+        self, plan: Plan, outputs: dict[str, Ciphertext], wide: Literal[False] = False
+    ) -> dict[str, NDArray[Any]]: ...
+    @overload
+    def decrypt(
+        self, plan: Plan, outputs: dict[str, Ciphertext], wide: Literal[True]
+    ) -> dict[str, _Pair]: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod
     def from_bytes(data: bytes) -> Client: ...
+
+@final
+class PublicKey:
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> PublicKey: ...
+
+@final
+class Encryptor:
+    def __new__(
+        cls, parameters: Parameters, public_key: PublicKey, seed: bytes | None = None
+    ) -> Encryptor: ...
+    def encrypt(
+        self, plan: Plan, values: Mapping[str, NDArray[Any] | Wide | _Pair]
+    ) -> dict[str, Ciphertext]: ...
 
 @final
 class EvaluationKeys:

@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 from cyclotron._native import Ciphertext
 from cyclotron.errors import UsageError
 from cyclotron.graph import Program
+from cyclotron.wide import largest
 
-Values = Mapping[str, NDArray[Any]]
+Values = Mapping[str, Any]  # vectors: arrays, or `Wide`
 Ciphertexts = Mapping[str, Ciphertext]
 
 
-def taken(program: Program, decrypted: Values) -> dict[str, NDArray[Any]]:
+def taken(program: Program, decrypted: Values) -> dict[str, Any]:
     """Reduce decrypted outputs to the slots that the program takes, BGV residues centred."""
     result = {}
     for name, output in program.outputs.items():
-        values = np.asarray(decrypted[name])
+        values = decrypted[name]
         if output.slots is not None:
             values = values[list(output.slots)]
         result[name] = program.geometry.centred(values)
@@ -39,11 +40,11 @@ def relative_error(outputs: Values, twin: Values) -> float:
     >>> relative_error({"y": np.array([1.0, 4.1])}, {"y": np.array([1.0, 4.0])})
     0.025
     """
-    difference = max(float(np.abs(outputs[n] - twin[n]).max()) for n in twin)
-    largest = max(float(np.abs(v).max()) for v in twin.values())
+    difference = max(largest(outputs[n] - twin[n]) for n in twin)
+    scale = max(map(largest, twin.values()))
     if not np.isfinite(difference):
         return float("inf")
-    return round(difference / largest, 15) if largest > 0 else difference
+    return float(f"{difference / scale:.12g}") if scale > 0 else difference
 
 
 def matches(program: Program, error: float) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cyclotron import span
 from cyclotron.errors import program_error
+from cyclotron.wide import Wide
 
 if TYPE_CHECKING:
     from cyclotron.graph import Program
@@ -36,6 +37,11 @@ class Plain:
         program: Program | None = None,
         index: int | None = None,
     ) -> None:
+        if isinstance(values, Wide):
+            raise program_error(
+                "numbers of 106 bits are for encrypted inputs; round this operand: x.high",
+                span.caller(),
+            )
         self.values = values if index is not None else np.asarray(values)
         self.is_scalar = index is None and np.ndim(self.values) == 0  # type: ignore[arg-type]
         self.scale_bits = scale_bits
@@ -56,9 +62,9 @@ class Encrypted:
     """An encrypted value of a program: all slots of one ciphertext.
 
     Supports ``+``, ``-`` and ``*`` with other encrypted values, numpy vectors
-    (shorter ones are padded with zeros) and numbers, ``**`` with a positive
-    whole exponent, and the methods below. A handle is never changed; every
-    operation makes a new one.
+    (shorter ones are padded with zeros) and numbers, ``/`` by numbers and full
+    vectors (CKKS), ``**`` with a positive whole exponent, and the methods below. A
+    handle is never changed; every operation makes a new one.
     """
 
     __slots__ = ("node", "program")
@@ -94,6 +100,25 @@ class Encrypted:
         return self.program.apply("mul", self, other)
 
     __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> Encrypted:
+        if isinstance(other, (Encrypted, Plain)):
+            self._refuse("can be divided by known numbers only; multiply it by a value of 1 / x")
+        if self.program.scheme != "ckks":
+            self._refuse("is an integer modulo t, which cannot be divided; use CKKS")
+        with np.errstate(divide="ignore"):
+            return self * (1.0 / np.asarray(other, dtype=np.float64))
+
+    def __rtruediv__(self, other: object) -> NoReturn:
+        self._refuse(
+            "is encrypted, so nothing can be divided by it; approximate 1/x by a polynomial"
+        )
+
+    def __lt__(self, other: object) -> NoReturn:
+        self._refuse("is encrypted, so it cannot be compared")
+
+    __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __lt__
+    __hash__ = object.__hash__
 
     def __neg__(self) -> Encrypted:
         return self.program.unary("neg", self)
@@ -209,7 +234,16 @@ class Taken:
 
 def take(value: Encrypted, slots: Iterable[int]) -> Taken:
     """Say which slots of an output hold the result; the client keeps these after decryption."""
-    chosen = tuple(int(i) for i in slots)
+    if not isinstance(value, Encrypted):
+        raise program_error(
+            f"take is of an encrypted value, not {type(value).__name__}", span.caller()
+        )
+    if not isinstance(slots, Iterable):
+        raise program_error(f"the slots to take are {slots!r}; give a list of them", span.caller())
+    chosen = tuple(slots)
+    if odd := [i for i in chosen if not isinstance(i, (int, np.integer))]:
+        raise program_error(f"slot {odd[0]!r} must be a whole number", span.caller())
+    chosen = tuple(int(i) for i in chosen)
     wrong = [i for i in chosen if not 0 <= i < value.slots]
     if wrong or not chosen:
         where = f"slot {wrong[0]} does not exist" if wrong else "no slot is taken"

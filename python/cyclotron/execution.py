@@ -11,75 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from cyclotron import _native, comparison, twin
 from cyclotron.errors import ParameterError, UsageError
 from cyclotron.graph import Program
+from cyclotron.options import Options
 from cyclotron.programs.workload import Sample, Values, Workload
 from cyclotron.progress import Progress, Silent, Update
 from cyclotron.tracing import ProgramFunction
+from cyclotron.wide import Inputs, Wide
 
 Ciphertexts = dict[str, _native.Ciphertext]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to compile and run; every field has a command-line option of its name.
-
-    Attributes
-    ----------
-    on
-        ``"cpu"``, a shipped machine or a path to a machine's TOML file.
-    overlays
-        Variants of the machine to apply, in order.
-    seed
-        Makes keys and encryption repeatable, for tests and comparisons only;
-        fresh randomness of the operating system when None.
-    threads
-        CPU threads; all cores when 0.
-    security
-        Bits of security to choose parameters for: 128, 192 or 256.
-    allow_insecure
-        The reason why parameters with less may be used.
-    keyswitch
-        ``"listing1"`` or ``"hybrid"`` everywhere; chosen for each operation when None.
-    faithful
-        Key switching as F1 has it: ``"listing1"`` everywhere, with parameters for it,
-        of more levels than the program says where it would not decrypt else.
-    precision_bits, levels
-        Override the program's.
-    effort
-        Compile time against quality of the schedule: 0 (fastest) to 2.
-    phase2
-        How off-chip movement is planned: ``"greedy"``, or ``"csr"`` for code scheduling
-        that minimizes register usage, which is what the first is compared with.
-    """
-
-    on: str = "cpu"
-    overlays: tuple[str, ...] = ()
-    seed: int | None = None
-    threads: int = 0
-    security: int = 128
-    allow_insecure: str | None = None
-    keyswitch: str | None = None
-    faithful: bool = False
-    precision_bits: float | None = None
-    levels: int | None = None
-    effort: int = 1
-    phase2: str = "greedy"
-
-    def __post_init__(self) -> None:
-        """Refuse options that contradict each other."""
-        if self.faithful and self.keyswitch not in (None, "listing1"):
-            raise UsageError(
-                f"faithful key switching is listing1, not {self.keyswitch}; give one of the two"
-            )
-
-    @property
-    def variant(self) -> str | None:
-        """The key-switch variant that everything uses, if there is one."""
-        return "listing1" if self.faithful else self.keyswitch
 
 
 @dataclass
@@ -162,21 +104,31 @@ def lower(
     if options.faithful:
         with suppress(ParameterError):
             unrestricted = choose(None, levels)
-    if parameters is None:
-        try:
-            parameters = choose(options.variant, levels)
-        except ParameterError:
-            if not options.faithful or options.levels is not None or levels is None:
-                raise
-            parameters = choose(options.variant, None)
-    plan = _native.Plan.lower(
-        graph,
-        parameters,
-        machine=machine,
-        keyswitch=options.variant,
-        precision_bits=precision,
-    )
+    with _located(program):
+        if parameters is None:
+            try:
+                parameters = choose(options.variant, levels)
+            except ParameterError:
+                if not options.faithful or options.levels is not None or levels is None:
+                    raise
+                parameters = choose(options.variant, None)
+        plan = _native.Plan.lower(
+            graph,
+            parameters,
+            machine=machine,
+            keyswitch=options.variant,
+            precision_bits=precision,
+        )
     return Compiled(program, graph, parameters, plan, machine, None, unrestricted)
+
+
+@contextmanager
+def _located(program: Program) -> Iterator[None]:
+    """Say where the program stands that no parameters are found for."""
+    try:
+        yield
+    except ParameterError as error:
+        raise ParameterError(f"{program.written}: {error}") from None
 
 
 def schedule(compiled: Compiled, options: Options, progress: Update | None) -> Compiled:
@@ -203,6 +155,10 @@ class Runner:
         with watch("setup"), progress.phase("making keys"):
             seed = None if options.seed is None else client_seed(options.seed)
             self.client = _native.Client.generate(compiled.parameters, seed)
+            self.encryptor: _native.Client | _native.Encryptor = self.client
+            if compiled.program.public_key:
+                key = self.client.public_key()
+                self.encryptor = _native.Encryptor(compiled.parameters, key, seed)
             self.keys = self.client.evaluation_keys(compiled.plan)
             self.evaluator = _native.Evaluator(compiled.parameters, self.keys, options.threads)
         with watch("setup"), progress.phase("encoding plaintext operands"):
@@ -214,7 +170,7 @@ class Runner:
         encrypted = {n: v for n, v in sample.inputs.items() if n in program.inputs}
         plains = {n: v for n, v in sample.inputs.items() if n not in program.inputs}
         with self.watch("encrypt"), self.progress.phase("encrypting"):
-            inputs = self.client.encrypt(compiled.plan, encrypted)
+            inputs = self.encryptor.encrypt(compiled.plan, encrypted)
         with self.watch("evaluate"), self.progress.phase("evaluating on the CPU"):
             on_cpu, _ = self.evaluator.run(compiled.plan, inputs, plains)
         on_machine: Ciphertexts | None = None
@@ -226,14 +182,22 @@ class Runner:
                 )
         results = on_cpu if on_machine is None else on_machine
         with self.watch("decrypt"), self.progress.phase("decrypting"):
-            outputs = self.decrypt(results)
+            outputs = self.decrypt(results, any(isinstance(v, Wide) for v in encrypted.values()))
         expected = twin.execute(program, sample.inputs)
         error = comparison.relative_error(outputs, expected)
         return Run(sample, outputs, expected, error, on_cpu, on_machine, simulation)
 
-    def decrypt(self, ciphertexts: Ciphertexts) -> Values:
-        """Decrypt outputs and keep the slots that the program takes."""
-        decrypted = self.client.decrypt(self.compiled.plan, ciphertexts)
+    def decrypt(self, ciphertexts: Ciphertexts, wide: bool = False) -> Values:
+        """Decrypt outputs, to 106 bits if asked, and keep the slots that the program takes."""
+        plan = self.compiled.plan
+        decrypted: Values = (
+            {
+                name: Wide(*pair)
+                for name, pair in self.client.decrypt(plan, ciphertexts, True).items()
+            }
+            if wide
+            else {**self.client.decrypt(plan, ciphertexts)}
+        )
         return comparison.taken(self.compiled.program, decrypted)
 
 
@@ -264,12 +228,13 @@ class RunResult:
     Attributes
     ----------
     outputs
-        Decrypted results by name.
+        Decrypted results by name: arrays of float64 (CKKS) or int64 (BGV); `Wide` if
+        an input was.
     report
         The fields that ``cyclotron run --json`` prints (docs/cli.md).
     """
 
-    outputs: dict[str, NDArray[Any]]
+    outputs: dict[str, Any]
     report: dict[str, Any]
 
 
@@ -277,7 +242,7 @@ def compile_program(
     program: Program | ProgramFunction,
     *,
     on: str = "cpu",
-    samples: Iterable[Mapping[str, ArrayLike]] = (),
+    samples: Iterable[Inputs] = (),
     allow_insecure: str | None = None,
 ) -> Compiled:
     """Choose parameters and compile a program; on a machine, also schedule it.
@@ -297,13 +262,15 @@ def compile_program(
     built = _built(program)
     workload = Workload(built.name, built)
     options = Options(on=on, allow_insecure=allow_insecure)
+    if isinstance(samples, (Mapping, str)) or not isinstance(samples, Iterable):
+        raise UsageError('samples are a list of inputs, [{"x": [1, 2, 3]}, ...]')
     bound = [built.bind(sample) for sample in samples]
     return compile_workload(workload, built, options, bound, Stopwatch(), Silent())
 
 
 def simulate(
     compiled: Compiled,
-    inputs: Mapping[str, ArrayLike],
+    inputs: Inputs,
     *,
     seed: int | None = None,
     threads: int = 0,
@@ -319,6 +286,10 @@ def simulate(
     seed, threads
         As in `Options`.
     """
+    if not isinstance(compiled, Compiled):
+        raise UsageError(
+            f"{type(compiled).__name__} is not a compiled program; use cyclotron.compile first"
+        )
     if compiled.machine is None:
         raise UsageError('the program was compiled for the CPU; compile it with on="f1"')
     options = Options(on=compiled.machine.name, seed=seed, threads=threads)
@@ -336,9 +307,7 @@ def _built(program: Program | ProgramFunction) -> Program:
     )
 
 
-def _run(
-    compiled: Compiled, inputs: Mapping[str, ArrayLike], options: Options, watch: Stopwatch
-) -> RunResult:
+def _run(compiled: Compiled, inputs: Inputs, options: Options, watch: Stopwatch) -> RunResult:
     from cyclotron.report import run_report  # noqa: PLC0415 - the report reads this module's types
 
     workload = Workload(compiled.program.name, compiled.program)
@@ -349,7 +318,7 @@ def _run(
 
 def run(
     program: Program | ProgramFunction,
-    inputs: Mapping[str, ArrayLike],
+    inputs: Inputs,
     *,
     on: str = "cpu",
     seed: int | None = None,
@@ -363,7 +332,8 @@ def run(
     program
         A decorated function or a `Program`.
     inputs
-        Values of all inputs, encrypted and plain.
+        Values of all inputs, encrypted and plain. Fractions, decimals and `Wide` vectors
+        keep 106 bits where an encrypted input of CKKS is encoded at a scale for them.
     on, seed, threads, allow_insecure
         As in `Options`.
 
@@ -374,8 +344,6 @@ def run(
         reported, not raised.
     """
     built = _built(program)
-    if not isinstance(inputs, Mapping):
-        raise UsageError('inputs are a mapping from names to values, {"x": [1, 2, 3]}')
     bound = built.bind(inputs)
     options = Options(on=on, seed=seed, threads=threads, allow_insecure=allow_insecure)
     watch = Stopwatch()

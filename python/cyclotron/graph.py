@@ -8,17 +8,19 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from cyclotron import _native, span
+from cyclotron import _native, arguments, span
 from cyclotron.encrypted import Encrypted, Plain, Taken
 from cyclotron.errors import ProgramError, UsageError, program_error
 from cyclotron.slots import Slots
+from cyclotron.wide import Given, Inputs, Vector, Wide
 
 if TYPE_CHECKING:
     from cyclotron.span import Span
@@ -85,6 +87,12 @@ class Program:
         The reason why parameters below the security table may be used.
     tolerance
         CKKS: largest ``max|out - twin| / max|twin|`` that counts as a match.
+    public_key
+        Whether inputs are encrypted under the public key, by anybody, instead of the
+        secret key: fresh noise is then larger by about log2(4N/3) / 2 bits.
+    definition
+        The line that errors about the program as a whole name; the caller's
+        unless given.
 
     Examples
     --------
@@ -106,18 +114,23 @@ class Program:
         precision_bits: float | None = None,
         allow_insecure: str | None = None,
         tolerance: float = 2.0**-10,
+        public_key: bool = False,
+        definition: Span | None = None,
     ) -> None:
         if scheme == "bgv" and t is None:
             t = 65537
         #: Where nodes are written that no line of the user's writes: the inputs and
         #: outputs of a decorated function.
-        self.definition: Span | None = None
+        self.definition = definition
+        #: The line that made the program.
+        self.written = self._here()
         with self._at_line():
             self.geometry = Slots.of(scheme, N, t)
-        self.name = name
-        self.precision_bits = precision_bits
-        self.allow_insecure = allow_insecure
-        self.tolerance = tolerance
+            self.name = arguments.text(name, "name")
+            self.precision_bits = arguments.precision_bits(precision_bits)
+            self.allow_insecure = arguments.reason(allow_insecure)
+            self.public_key = arguments.flag(public_key, "public_key")
+            self.tolerance = arguments.number(tolerance, "tolerance", 0, math.inf)
         self.levels: int | None = None
         self.nodes: list[Node] = []
         self.plains: list[PlainOperand] = []
@@ -179,10 +192,8 @@ class Program:
                 self._set_levels(L)
             label = name if name is not None else f"input_{len(self.inputs)}"
             self._new_name(label)
-            if length is not None and not 0 < length <= self.slots:
-                raise ProgramError(
-                    f"input {label!r} cannot have {length} values; there are {self.slots} slots"
-                )
+            self._check_length(label, length)
+            scale_bits = arguments.scale_bits(scale_bits)
         node = self.add_node("input", (), name=label, scale_bits=scale_bits)
         self.inputs[label] = Input(label, node, length)
         return Encrypted(self, node)
@@ -193,6 +204,8 @@ class Program:
         """Declare a plaintext input whose values are given at run time."""
         with self._at_line():
             self._new_name(name)
+            self._check_length(name, length)
+            scale_bits = arguments.scale_bits(scale_bits)
         self.plains.append(PlainOperand(name, None, scale_bits, length))
         return Plain(None, scale_bits, program=self, index=len(self.plains) - 1)
 
@@ -223,7 +236,7 @@ class Program:
         node = self.add_node("output", (chosen.value.node,), name=name)
         self.outputs[name] = Output(name, node, chosen.slots)
 
-    def twin(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+    def twin(self, inputs: Inputs) -> dict[str, Any]:
         """Execute the program on cleartext; see `cyclotron.twin.execute`."""
         from cyclotron import twin  # noqa: PLC0415 - the twin reads this module's types
 
@@ -256,6 +269,7 @@ class Program:
                 self._own(right)
                 return Encrypted(self, self.add_node(op, (left.node, right.node)))
             plain = right if isinstance(right, Plain) else Plain(right, None)
+            arguments.scale_bits(plain.scale_bits)
             if plain.is_scalar:
                 return self._apply_scalar(op, left, plain)
             index = self._plain_index(plain)
@@ -281,8 +295,12 @@ class Program:
     def native(self) -> _native.Graph:
         """Hand the program over to the compiled module."""
         if not self.outputs:
-            raise UsageError(f"program {self.name!r} has no output; call Output or return a value")
-        graph = _native.Graph(self.name, self.scheme, self.geometry.log_n, self.t or None)
+            raise program_error(
+                "the program has no output; call Output or return a value", self.written
+            )
+        graph = _native.Graph(
+            self.name, self.scheme, self.geometry.log_n, self.t or None, self.public_key
+        )
         for operand in self.plains:
             graph.plain(operand.name, operand.values, operand.scale_bits)
         for node in self.nodes:
@@ -299,7 +317,7 @@ class Program:
             )
         return graph
 
-    def bind(self, values: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+    def bind(self, values: Inputs) -> dict[str, Vector]:
         """Check run-time values against the declared inputs, encrypted and plain.
 
         A two-dimensional array called ``x`` stands for the inputs ``x.0``,
@@ -310,18 +328,21 @@ class Program:
         UsageError
             For an unknown or missing name, or values that do not fit.
         """
+        if not isinstance(values, Mapping):
+            raise UsageError('inputs are a mapping from names to values, {"x": [1, 2, 3]}')
         lengths = {i.name: i.length for i in self.inputs.values()} | self.plain_inputs
-        given: dict[str, ArrayLike] = {}
+        given: dict[str, Given] = {}
         for name, value in values.items():
             rows = [n for n in lengths if n.startswith(f"{name}.")]
             if name in lengths or not rows:
                 given[name] = value
-            elif len(np.shape(value)) == 2 and len(value) == len(rows):  # type: ignore[arg-type]
-                given |= dict(zip(rows, value, strict=True))  # type: ignore[arg-type]
-            else:
+                continue
+            size = (value.size,) if isinstance(value, Wide) else np.shape(value)  # type: ignore[arg-type]
+            if len(size) != 2 or size[0] != len(rows):
                 raise UsageError(
-                    f"input {name!r} must have shape ({len(rows)}, values), not {np.shape(value)}"
+                    f"input {name!r} must have shape ({len(rows)}, values), not {size}"
                 )
+            given |= dict(zip(rows, value, strict=True))
         for name in given:
             if name not in lengths:
                 raise UsageError(
@@ -331,9 +352,10 @@ class Program:
             raise UsageError(f"program {self.name!r} needs a value for input {missing[0]!r}")
         return {name: self._bind_one(name, given[name], lengths[name]) for name in lengths}
 
-    def _bind_one(self, name: str, value: ArrayLike, length: int | None) -> NDArray[Any]:
+    def _bind_one(self, name: str, value: Given, length: int | None) -> Vector:
+        read = self.geometry.wide_vector if name in self.inputs else self.geometry.vector
         try:
-            vector = self.geometry.vector(value, f"input {name!r}")
+            vector = read(value, f"input {name!r}")
         except ProgramError as error:
             raise UsageError(str(error)) from None
         if length is not None and len(vector) > length:
@@ -372,8 +394,17 @@ class Program:
             )
 
     def _new_name(self, name: str) -> None:
-        if not name or name in self.inputs or name in self.plain_inputs:
+        if not isinstance(name, str) or not name:
+            raise ProgramError(f"the name of an input is {name!r}; use a string")
+        if name in self.inputs or name in self.plain_inputs:
             raise ProgramError(f"there are two inputs called {name!r}; give each its own name")
+
+    def _check_length(self, name: str, length: object) -> None:
+        right = isinstance(length, (int, np.integer)) and not isinstance(length, bool)
+        if length is not None and not (right and 0 < length <= self.slots):  # type: ignore[operator]
+            raise ProgramError(
+                f"input {name!r} cannot have {length!r} values; there are {self.slots} slots"
+            )
 
     def _set_levels(self, levels: object) -> None:
         if isinstance(levels, bool) or not isinstance(levels, int) or not 1 <= levels <= 128:

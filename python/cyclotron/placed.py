@@ -42,7 +42,7 @@ def export(compiled: Compiled, inputs: Mapping[str, ArrayLike]) -> dict[str, Any
     program = compiled.program
     if program.scheme != "ckks":
         raise UsageError(f"{program.name} is a {program.scheme} program; only CKKS is exported")
-    bound = program.bind(inputs)
+    bound: dict[str, Any] = {**program.bind(inputs)}
     expected = twin.execute(program, bound)
     return {
         "program": program.name,

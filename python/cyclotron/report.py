@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cyclotron import _native, comparison
-from cyclotron.execution import Compiled, Options, Run, Stopwatch
+from cyclotron.execution import Compiled, Run, Stopwatch
+from cyclotron.options import Options
 from cyclotron.programs.workload import Workload
 
 #: Outputs with at most this many values are part of a report.
@@ -63,6 +64,7 @@ def identity(compiled: Compiled, options: Options) -> dict[str, Any]:
         "security_method": parameters.get("security_method"),
         "insecure_reason": parameters.get("insecure_reason"),
         "parameters": parameters,
+        "public_key": compiled.program.public_key,
         "limb_program": compiled.plan.to_dict(),
     }
     if options.faithful:

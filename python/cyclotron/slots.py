@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclotron.errors import ProgramError
+from cyclotron.wide import Vector, Wide, exact_numbers
 
 LOG_N_RANGE = range(10, 18)
 #: Plaintext moduli below this keep a product of two residues within 64 bits.
@@ -107,6 +108,20 @@ class Slots:
             )
         return k % self.row
 
+    def wide_vector(self, values: object, what: str) -> Vector:
+        """Do what `vector` does; fractions and decimals keep 106 bits (CKKS)."""
+        if not isinstance(values, Wide):
+            array = np.array(values)
+            if self.scheme == "bgv" or array.ndim != 1 or not exact_numbers(array):
+                return self.vector(values, what)
+            values = Wide.of(array)
+        if self.scheme == "bgv":
+            raise ProgramError(f"{what} has numbers of 106 bits, but BGV computes on integers")
+        self._check_size(what, values.size, values.high.shape)
+        if not values.is_finite:
+            raise ProgramError(f"{what} holds NaN, infinity or a value beyond 2^995")
+        return values
+
     def vector(self, values: object, what: str = "a plaintext vector") -> NDArray[Any]:
         """Check a vector of at most ``count`` values and convert it.
 
@@ -116,34 +131,47 @@ class Slots:
             float64 for CKKS, int64 centred in ``(-t/2, t/2]`` for BGV; a copy
             that cannot be written to.
         """
+        if isinstance(values, Wide):
+            raise ProgramError(
+                f"{what} has numbers of 106 bits, which are for encrypted inputs; round it: x.high"
+            )
         array = np.array(values)
-        if array.ndim != 1:
-            raise ProgramError(
-                f"{what} must have one dimension, not shape {array.shape}; use its rows"
-            )
-        if array.size == 0:
-            raise ProgramError(f"{what} is empty")
-        if array.size > self.count:
-            raise ProgramError(
-                f"{what} has {array.size} values, but {self.scheme.upper()} at N = {self.n} has "
-                f"{self.count} slots; split it, or use a larger N"
-            )
+        if exact_numbers(array):
+            array = array.astype(np.float64)
+        self._check_size(what, array.size, array.shape)
         result = self._numbers(array, what)
         result.flags.writeable = False
         return result
 
+    def _check_size(self, what: str, size: int, shape: tuple[int, ...]) -> None:
+        if len(shape) != 1:
+            raise ProgramError(f"{what} must have one dimension, not shape {shape}; use its rows")
+        if size == 0:
+            raise ProgramError(f"{what} is empty")
+        if size > self.count:
+            raise ProgramError(
+                f"{what} has {size} values, but {self.scheme.upper()} at N = {self.n} has "
+                f"{self.count} slots; split it, or use a larger N"
+            )
+
     def scalar(self, value: object, what: str = "a scalar") -> float | int:
         """Check one number and convert it to float (CKKS) or a centred int (BGV)."""
-        number = self._numbers(np.array(value), what)
+        array = np.array(value)
+        number = self._numbers(array.astype(np.float64) if exact_numbers(array) else array, what)
         return float(number) if self.scheme == "ckks" else int(number)
 
     def _numbers(self, array: NDArray[Any], what: str) -> NDArray[Any]:
         if np.iscomplexobj(array):
             raise ProgramError(f"{what} is complex; only real values can be plaintext operands")
         if array.dtype.kind not in "buif":
-            raise ProgramError(f"{what} must hold numbers, not {array.dtype}")
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise ProgramError(f"{what} holds NaN or infinity")
+            raise ProgramError(f"{what} must hold numbers, not {_shown(array)}")
+        if array.dtype.kind == "f":
+            if not np.isfinite(array).all():
+                raise ProgramError(f"{what} holds NaN or infinity")
+            with np.errstate(over="ignore"):
+                array = array.astype(np.float64)  # a half has no room for t, a long double too much
+            if not np.isfinite(array).all():
+                raise ProgramError(f"{what} holds a value beyond those of float64")
         if self.scheme == "ckks":
             return array.astype(np.float64)
         if array.dtype.kind == "f" and not (array == np.round(array)).all():
@@ -152,8 +180,9 @@ class Slots:
                 f"{what} holds {bad}, but BGV computes on integers; round it or use CKKS"
             )
         half = self.t // 2
-        if array.size and (array.max() >= self.t or array.min() < -half):
-            bad = array.max() if array.max() >= self.t else array.min()
+        least, most = (array.min().item(), array.max().item()) if array.size else (0, 0)
+        if most >= self.t or least < -half:
+            bad = most if most >= self.t else least
             raise ProgramError(
                 f"{what} holds {bad}, outside of -{half} .. {self.t - 1} for t = {self.t}; "
                 "reduce it modulo t or choose a larger t"
@@ -166,3 +195,14 @@ class Slots:
             return values
         residue = np.mod(values, self.t)
         return np.where(residue > self.t // 2, residue - self.t, residue)
+
+
+def _shown(array: NDArray[Any]) -> str:
+    """Show what is no number in an array."""
+    for item in array.flat:
+        if isinstance(item, int):  # numpy has no type for it
+            return f"an integer of {item.bit_length()} bits"
+        if not isinstance(item, float):
+            text = repr(item.item() if isinstance(item, np.generic) else item)
+            return text if len(text) <= 40 else f"{text[:40]}..."
+    return str(array.dtype)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 _PACKAGE = str(Path(__file__).resolve().parent) + os.sep
 _PROGRAMS = _PACKAGE + "programs" + os.sep
+_LIBRARIES = tuple({p + os.sep for n, p in sysconfig.get_paths().items() if n.endswith("lib")})
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,17 @@ def caller() -> Span:
 
 
 def of_traceback(traceback: TracebackType | None) -> Span | None:
-    """Return the innermost line of user code in a traceback, if there is one."""
-    span = None
+    """Return the innermost line of user code in a traceback, if there is one.
+
+    A line of an installed library counts only if there is no other.
+    """
+    span, own = None, False
     while traceback is not None:
         path = traceback.tb_frame.f_code.co_filename
         if is_user_file(path) and not path.startswith("<frozen"):
-            span = Span(display_path(path), traceback.tb_lineno)
+            installed = path.startswith(_LIBRARIES)
+            if not installed or not own:
+                span = Span(display_path(path), traceback.tb_lineno)
+            own = own or not installed
         traceback = traceback.tb_next
     return span

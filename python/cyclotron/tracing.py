@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from cyclotron import span
 from cyclotron.encrypted import Encrypted, Plain
 from cyclotron.errors import CyclotronError, UsageError, program_error
 from cyclotron.graph import Program
+from cyclotron.wide import Inputs
 
 __all__ = ["InputShape", "ProgramFunction", "program", "shape"]
 
@@ -60,6 +61,11 @@ class _Settings:
     precision_bits: float | None
     allow_insecure: str | None
     tolerance: float
+    public_key: bool
+
+
+#: What `ProgramFunction.build` may override, besides parameters of the function.
+_SETTINGS = ("n", "t", "levels", "precision_bits", "allow_insecure", "public_key")
 
 
 class ProgramFunction:
@@ -73,6 +79,11 @@ class ProgramFunction:
         inputs: Mapping[str, InputShape],
     ) -> None:
         self.function, self.name = function, name
+        for key, form in inputs.items():
+            if not isinstance(form, InputShape):
+                raise program_error(
+                    f"the shape of {key!r} is {form!r}; use cyclotron.shape(...)", span.caller()
+                )
         self._settings, self._shapes = settings, dict(inputs)
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
@@ -85,7 +96,9 @@ class ProgramFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Use the function inside another program."""
-        if not any(isinstance(a, (Encrypted, list)) for a in [*args, *kwargs.values()]):
+        given = [*args, *kwargs.values()]
+        flat = [item for a in given for item in (a if isinstance(a, (list, tuple)) else [a])]
+        if not any(isinstance(item, Encrypted) for item in flat):
             raise program_error(
                 f"{self.name} is a homomorphic program: run it with cyclotron.run({self.name}, "
                 f"inputs), or in the clear with {self.name}.twin(inputs)",
@@ -99,8 +112,8 @@ class ProgramFunction:
         Parameters
         ----------
         **parameters
-            ``n``, ``t``, ``levels``, ``precision_bits``, ``allow_insecure`` or
-            any ordinary parameter of the function, to override its default.
+            ``n``, ``t``, ``levels``, ``precision_bits``, ``allow_insecure``,
+            ``public_key`` or any ordinary parameter of the function, to override its default.
 
         Raises
         ------
@@ -111,10 +124,12 @@ class ProgramFunction:
         for key, value in parameters.items():
             if self._parameters.get(key, "no such parameter") is None:
                 own[key] = value
-            elif key in ("n", "t", "levels", "precision_bits", "allow_insecure"):
+            elif key in _SETTINGS:
                 settings = replace(settings, **{key: value})
             else:
                 raise UsageError(f"program {self.name!r} has no parameter {key!r}")
+        code = self.function.__code__
+        definition = span.Span(span.display_path(code.co_filename), code.co_firstlineno)
         traced = Program(
             settings.n,
             scheme=settings.scheme,
@@ -123,10 +138,9 @@ class ProgramFunction:
             precision_bits=settings.precision_bits,
             allow_insecure=settings.allow_insecure,
             tolerance=settings.tolerance,
+            public_key=settings.public_key,
+            definition=definition,
         )
-        code = self.function.__code__
-        definition = span.Span(span.display_path(code.co_filename), code.co_firstlineno)
-        traced.definition = definition
         arguments = {
             name: self._declare(traced, name, kind, settings.levels)
             for name, kind in self._parameters.items()
@@ -147,7 +161,7 @@ class ProgramFunction:
         traced.definition = None
         return traced
 
-    def twin(self, inputs: Mapping[str, ArrayLike], **parameters: Any) -> dict[str, NDArray[Any]]:
+    def twin(self, inputs: Inputs, **parameters: Any) -> dict[str, Any]:
         """Execute the program in the clear; see `cyclotron.twin.execute`."""
         return self.build(**parameters).twin(inputs)
 
@@ -159,14 +173,16 @@ class ProgramFunction:
             return traced.PlainInput(name=name, length=form.length, scale_bits=form.scale_bits)
         if kind == "encrypted":
             return traced.Input(levels, name=name, length=form.length, scale_bits=form.scale_bits)
-        if form.count is None:
-            raise UsageError(
-                f"{self.name}: say how many values {name!r} holds, "
-                f"inputs={{{name!r}: shape(count=...)}}"
+        count = form.count
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            wrong = "say" if count is None else f"count is {count!r}; say in a whole number"
+            raise program_error(
+                f"{wrong} how many values {name!r} holds, inputs={{{name!r}: shape(count=...)}}",
+                traced.written,
             )
         return [
             traced.Input(levels, name=f"{name}.{i}", length=form.length, scale_bits=form.scale_bits)
-            for i in range(form.count)
+            for i in range(count)
         ]
 
 
@@ -181,12 +197,13 @@ def program(
     precision_bits: float | None = None,
     allow_insecure: str | None = None,
     tolerance: float = 2.0**-10,
+    public_key: bool = False,
 ) -> Callable[[Callable[..., Any]], ProgramFunction]:
     """Make a homomorphic program of a function.
 
     Parameters
     ----------
-    scheme, n, t, precision_bits, allow_insecure, tolerance
+    scheme, n, t, precision_bits, allow_insecure, tolerance, public_key
         As for `Program`.
     levels
         Number of limbs that inputs start with (``L`` of Listing 2); the compiler
@@ -206,9 +223,18 @@ def program(
     >>> dot.twin({"x": [1, 2, 3], "y": [4, 5, 6]})["output"][0]
     np.int64(32)
     """
+    if not isinstance(inputs, (Mapping, type(None))):
+        raise program_error(
+            f'inputs are {inputs!r}; use a mapping from parameters to shapes, {{"x": shape(100)}}',
+            span.caller(),
+        )
+    if not isinstance(name, (str, type(None))):
+        raise program_error(f"name is {name!r}; use a string", span.caller())
 
     def decorate(function: Callable[..., Any]) -> ProgramFunction:
-        settings = _Settings(scheme, n, t, levels, precision_bits, allow_insecure, tolerance)
+        settings = _Settings(
+            scheme, n, t, levels, precision_bits, allow_insecure, tolerance, public_key
+        )
         return ProgramFunction(function, name or function.__name__, settings, inputs or {})
 
     return decorate

@@ -1,27 +1,35 @@
 """The cleartext twin: the same graph, executed on numpy vectors.
 
-CKKS values are float64, BGV values exact integers modulo t. Slots, padding and
+CKKS values are float64, or `Wide` where an input is; BGV values are exact integers
+modulo t. Slots, padding and
 rotations follow `cyclotron.slots`; scales, levels and noise do not exist here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+
+from cyclotron.errors import program_error
+from cyclotron.wide import Inputs, Vector, Wide, largest
 
 if TYPE_CHECKING:
     from cyclotron.graph import Node, Program
     from cyclotron.slots import Slots
 
+#: Largest magnitude of a slot (CKKS): times any scale it is still a float64, and what
+#: the encoder computes with.
+LARGEST = 2.0**800
+
 
 def execute(
     program: Program,
-    inputs: Mapping[str, ArrayLike],
-    record: Callable[[int, NDArray[Any]], None] | None = None,
-) -> dict[str, NDArray[Any]]:
+    inputs: Inputs,
+    record: Callable[[int, Any], None] | None = None,
+) -> dict[str, Any]:
     """Execute a program in the clear.
 
     Parameters
@@ -38,7 +46,8 @@ def execute(
     -------
     dict
         For each output its vector over all slots, or over those the program
-        takes; float64 (CKKS), int64 in ``(-t/2, t/2]`` (BGV).
+        takes; float64 (CKKS), int64 in ``(-t/2, t/2]`` (BGV), `Wide` if it depends
+        on such an input.
     """
     slots = program.geometry
     bound = {name: _pad(v, slots.count) for name, v in program.bind(inputs).items()}
@@ -46,7 +55,7 @@ def execute(
         bound[p.name] if p.values is None else _pad(p.values, slots.count) for p in program.plains
     ]
     last_use = {arg: i for i, node in enumerate(program.nodes) for arg in node.args}
-    values: dict[int, NDArray[Any]] = {}
+    values: dict[int, Any] = {}
     outputs = {}
     for index, node in enumerate(program.nodes):
         if node.op == "input":
@@ -70,11 +79,9 @@ def execute(
     return outputs
 
 
-def _apply(
-    slots: Slots, node: Node, args: list[NDArray[Any]], operand: NDArray[Any] | float | None
-) -> NDArray[Any]:
+def _apply(slots: Slots, node: Node, args: list[Any], operand: NDArray[Any] | float | None) -> Any:
     """Compute one operation; ``operand`` is the plaintext vector or scalar, if it has one."""
-    result: NDArray[Any]
+    result: Any
     x = args[0]
     y: Any = args[1] if len(args) == 2 else operand
     match node.op.removesuffix("_plain").removesuffix("_scalar"):
@@ -90,7 +97,7 @@ def _apply(
             assert node.steps is not None
             return _rotate(slots, x, node.steps)
         case "conjugate":
-            result = np.conj(x)
+            result = x  # real
         case "rescale" | "relinearize":
             result = x
         case unknown:  # pragma: no cover - the handles make no other
@@ -98,7 +105,9 @@ def _apply(
     return np.mod(result, slots.t) if slots.scheme == "bgv" else result
 
 
-def _rotate(slots: Slots, x: NDArray[Any], steps: int) -> NDArray[Any]:
+def _rotate(slots: Slots, x: Any, steps: int) -> Any:
+    if isinstance(x, Wide):
+        return x.rolled(steps)
     if slots.scheme == "ckks":
         return np.roll(x, -steps)
     rows = x.reshape(2, slots.row)
@@ -107,20 +116,35 @@ def _rotate(slots: Slots, x: NDArray[Any], steps: int) -> NDArray[Any]:
     return swapped
 
 
-def _pad(values: NDArray[Any], count: int) -> NDArray[Any]:
+def _pad(values: Any, count: int) -> Any:
+    if isinstance(values, Wide):
+        return values.padded(count)
     return np.concatenate([values, np.zeros(count - len(values), values.dtype)])
 
 
-def magnitudes(program: Program, samples: list[dict[str, NDArray[Any]]]) -> list[float]:
+def magnitudes(program: Program, samples: list[dict[str, Any]]) -> list[float]:
     """Measure the largest magnitude of every node's slots over some inputs.
 
     The compiler plans the room above values with it (CKKS).
+
+    Raises
+    ------
+    ProgramError
+        At the first line whose values are too large to be encrypted at any scale.
     """
-    largest = [0.0] * len(program.nodes)
+    found = [0.0] * len(program.nodes)
     for sample in samples:
 
-        def record(index: int, value: NDArray[Any]) -> None:
-            largest[index] = max(largest[index], float(np.abs(value).max()))
+        def record(index: int, value: Vector) -> None:
+            magnitude = largest(value)
+            if not magnitude <= LARGEST:
+                shown = f"reach {magnitude:.3g}" if np.isfinite(magnitude) else "overflow"
+                raise program_error(
+                    f"values {shown} here with the inputs that were given; magnitudes up to "
+                    f"{LARGEST:.2g} can be encrypted: scale the inputs or the constants down",
+                    program.nodes[index].span,
+                )
+            found[index] = max(found[index], magnitude)
 
         execute(program, sample, record)
-    return largest
+    return found

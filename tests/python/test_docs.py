@@ -33,6 +33,14 @@ def test_program_of_the_guide_runs(cyclotron: Command, tmp_path: Path) -> None:
     assert done.code == 0, done.err
 
 
+def test_parties_of_the_guide_run(capsys: pytest.CaptureFixture[str]) -> None:
+    page = ROOT / "docs" / "client-and-evaluator.md"
+    names: dict[str, Any] = {}
+    for block in code(page, "python"):
+        exec(compile(block, page.name, "exec"), names)
+    assert capsys.readouterr().out.splitlines() == ["32", "[2.  3.5]", "True"]
+
+
 def test_every_option_is_documented() -> None:
     text = (ROOT / "docs" / "cli.md").read_text()
     commands = build_parser()._subparsers

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cyclotron import Encrypted, Program, placed, plain
-from cyclotron.execution import Compiled, Options, lower
+from cyclotron.execution import Compiled, lower
+from cyclotron.options import Options
 from cyclotron.programs import workload
 
 SLOTS = 512

@@ -15,8 +15,9 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
 
 from cyclotron import _native
 from cyclotron.errors import UsageError
-from cyclotron.execution import Options, lower
+from cyclotron.execution import lower
 from cyclotron.execution import schedule as scheduled
+from cyclotron.options import Options
 from cyclotron.profile import Profile, measure, plots, profile, write_report
 from cyclotron.programs.matvec import matvec
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import cyclotron
+
 CLIENT = """
 import sys
 from pathlib import Path
@@ -114,3 +116,76 @@ def test_damaged_files_are_refused(folders: tuple[Path, Path], name: str) -> Non
     path.write_bytes(content[: len(content) // 3])
     with pytest.raises(AssertionError, match="FormatError"):
         python(EVALUATOR, shared)
+
+
+SENDER = """
+import sys
+from pathlib import Path
+import numpy as np
+from cyclotron import Encryptor, Graph, Parameters, Plan, PublicKey
+
+shared = Path(sys.argv[1])
+parameters = Parameters.from_bytes((shared / "parameters").read_bytes())
+graph = Graph.from_bytes((shared / "program").read_bytes())
+plan = Plan.lower(graph, parameters, machine=None, keyswitch=None)
+key = PublicKey.from_bytes((shared / "public").read_bytes())
+inputs = {"x": np.arange(8192) % 99, "y": np.arange(8192) % 88}
+for name, ciphertext in Encryptor(parameters, key).encrypt(plan, inputs).items():
+    (shared / f"{name}.in").write_bytes(ciphertext.to_bytes())
+"""
+
+WITH_PUBLIC_KEY = CLIENT.replace("t=65537)", "t=65537, public_key=True)").replace(
+    "    for name, ciphertext in client",
+    "    (shared / 'public').write_bytes(client.public_key().to_bytes())\n"
+    "    for name, ciphertext in client",
+)
+
+
+def test_somebody_else_encrypts_with_the_public_key(folders: tuple[Path, Path]) -> None:
+    own, shared = folders
+    python(WITH_PUBLIC_KEY, own, shared, "ask")
+    of_client = (shared / "x.in").read_bytes()
+    python(SENDER, shared)
+    assert (shared / "x.in").read_bytes() != of_client
+    python(EVALUATOR, shared)
+    python(WITH_PUBLIC_KEY, own, shared, "read")
+    rows = ((np.arange(8192) % 99) * (np.arange(8192) % 88) + 7).reshape(2, 4096)
+    expected = np.roll(rows, -3, axis=1).reshape(-1)
+    assert (np.load(own / "result.npy") == expected).all()
+
+
+def test_public_keys_that_do_not_belong_are_refused(folders: tuple[Path, Path]) -> None:
+    own, shared = folders
+    python(WITH_PUBLIC_KEY, own, shared, "ask")
+    good = {name: (shared / name).read_bytes() for name in ("public", "program", "parameters")}
+    damaged = bytearray(good["public"])
+    damaged[5000] ^= 1
+    for content in (damaged, good["public"][:999], (own / "client").read_bytes()):
+        (shared / "public").write_bytes(content)
+        with pytest.raises(AssertionError, match="FormatError"):
+            python(SENDER, shared)
+    # A program that was not planned for the noise, and a key of another client's parameters.
+    (shared / "public").write_bytes(good["public"])
+    python(CLIENT, own, shared, "ask")
+    with pytest.raises(AssertionError, match=r"public_key=True|KeyMismatchError"):
+        python(SENDER, shared)
+    python(WITH_PUBLIC_KEY.replace("(x * y + 7)", "(x * y * y * x)"), own, shared, "ask")
+    (shared / "public").write_bytes(good["public"])
+    with pytest.raises(AssertionError, match="KeyMismatchError"):
+        python(SENDER, shared)
+
+
+@pytest.mark.parametrize(("scheme", "on"), [("ckks", "cpu"), ("bgv", "f1"), ("ckks", "f1")])
+def test_a_run_encrypts_with_the_public_key_if_the_program_says_so(scheme: str, on: str) -> None:
+    @cyclotron.program(scheme=scheme, n=8192, public_key=True)
+    def program(x: cyclotron.Encrypted) -> object:
+        return x * x
+
+    result = cyclotron.run(program, {"x": [1, 0, 1]}, on=on, seed=4)
+    assert result.report["outputs_match_twin"] is True
+    assert result.report["public_key"] is True
+    assert result.report.get("limbs_identical_to_cpu", True)
+    again = cyclotron.run(program, {"x": [1, 0, 1]}, on=on, seed=4)
+    assert again.report["limbs_sha256"] == result.report["limbs_sha256"]
+    private = cyclotron.run(program.build(public_key=False), {"x": [1, 0, 1]}, on=on, seed=4)
+    assert private.report["limbs_sha256"] != result.report["limbs_sha256"]

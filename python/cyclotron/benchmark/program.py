@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from cyclotron import placed, programs
-from cyclotron.execution import Options, Stopwatch, compile_workload
+from cyclotron.execution import Stopwatch, compile_workload
+from cyclotron.options import Options
 from cyclotron.progress import Progress
 
 #: Results that a check looks at.

@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from cyclotron.cli import run, terminal
-from cyclotron.execution import Options, Run, Runner, Stopwatch, compile_workload
+from cyclotron.execution import Run, Runner, Stopwatch, compile_workload
+from cyclotron.options import Options
 from cyclotron.progress import Silent
 from cyclotron.report import run_report, succeeded
 

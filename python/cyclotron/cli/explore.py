@@ -10,6 +10,9 @@ from cyclotron.errors import UsageError
 from cyclotron.exploration import Axis, Study, points, sweep, write_exploration
 from cyclotron.exploration.page import header, lines
 
+#: Exit code where no program runs on any variant.
+NOTHING_FITS = 3
+
 
 def command(options: argparse.Namespace) -> int:
     """Run the command."""
@@ -33,6 +36,7 @@ def command(options: argparse.Namespace) -> int:
     )
     found = points(rows)
     page = write_exploration(study, found, folder)
+    code = 0 if any("error" not in row for row in rows) else NOTHING_FITS
     errors = {row["error"]: row for row in rows if "error" in row}
     if options.json:
         terminal.print_json(
@@ -45,10 +49,10 @@ def command(options: argparse.Namespace) -> int:
                 "points": [point.to_row() for point in found],
             }
         )
-        return 0
+        return code
     right = " " * len(study.axes) + "r" * (2 + len(study.programs))
     print(terminal.table(header(study), lines(found), right))
     for message, row in errors.items():
         print(f"{row['program']} with {row['changes']}: {message}")
     print(f"\n{page}: the front as a plot; tables as CSV and Parquet beside it")
-    return 0
+    return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any
 
 from cyclotron import _native
@@ -33,6 +34,8 @@ def show_command(options: argparse.Namespace) -> int:
 
 def check_command(options: argparse.Namespace) -> int:
     """Check a machine file; a wrong one is a failed check, exit code 1."""
+    if not Path(options.machine).is_file():
+        _native.Machine.open(options.machine, [])  # a shipped one, or an error: bad input
     try:
         machine = _native.Machine.open(options.machine, options.overlay)
     except MachineError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from cyclotron import __version__
+from cyclotron.arguments import PRECISION_BITS
 from cyclotron.cli import (
     bench,
     demo,
@@ -267,8 +268,10 @@ def _bits(text: str) -> float:
         bits = float(text)
     except ValueError:
         bits = 0.0
-    if not 1 <= bits <= 64:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bits from 1 to 64")
+    if not 1 <= bits <= PRECISION_BITS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of bits from 1 to {PRECISION_BITS}"
+        )
     return bits
 
 

@@ -10,11 +10,12 @@ from cyclotron.cli import terminal
 from cyclotron.errors import UsageError
 from cyclotron.profile import profile, write_report
 
-__all__ = ["check_options", "command", "load", "write_asked"]
+__all__ = ["check_options", "check_paths", "command", "load", "write_asked"]
 
 
 def command(options: argparse.Namespace) -> int:
     """Write a report and a trace of a stored schedule."""
+    check_paths(options)
     schedule = load(options.schedule)
     if options.report is None and options.trace is None:
         options.report = options.schedule.with_suffix(".report")
@@ -31,7 +32,10 @@ def load(path: Path) -> _native.Schedule:
     """Load a schedule."""
     if not path.is_file():
         raise UsageError(f"there is no schedule {path}; make one with cyclotron compile")
-    return _native.Schedule.load(str(path))
+    try:
+        return _native.Schedule.load(str(path))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -39,6 +43,15 @@ def check_options(options: argparse.Namespace) -> None:
     for name in ("report", "trace"):
         if getattr(options, name) is not None and options.on == "cpu":
             raise UsageError(f"--{name} is of a schedule; give a machine with --on MACHINE")
+    check_paths(options)
+
+
+def check_paths(options: argparse.Namespace) -> None:
+    """Refuse files that could not be written, before anything is computed."""
+    terminal.check_writable("--report", options.report, folder=True)
+    terminal.check_writable("--trace", options.trace)
+    terminal.check_writable("--dump-limbs", getattr(options, "dump_limbs", None))
+    terminal.check_writable("-o", getattr(options, "output", None))
 
 
 def write_asked(

@@ -15,6 +15,7 @@ HEADER = ("id", "published", "ours", "unit", "ratio", "reading")
 
 def command(options: argparse.Namespace) -> int:
     """Run the command."""
+    terminal.check_writable("--out", options.out, folder=True)
     bench = Workbench(options.paper, terminal.TerminalProgress(), faithful=options.faithful)
     results = reproduce(options.paper, table=options.table, figure=options.figure, bench=bench)
     if options.out is not None:

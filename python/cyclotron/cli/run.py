@@ -13,8 +13,9 @@ from cyclotron import comparison, programs
 from cyclotron.cli import terminal
 from cyclotron.cli.report import check_options, write_asked
 from cyclotron.errors import UsageError
-from cyclotron.execution import Options, Run, Runner, Stopwatch, compile_workload, data_random
+from cyclotron.execution import Run, Runner, Stopwatch, compile_workload, data_random
 from cyclotron.graph import Program
+from cyclotron.options import Options
 from cyclotron.programs import Workload
 from cyclotron.programs.workload import Sample
 from cyclotron.report import run_report, succeeded
@@ -104,7 +105,9 @@ def _load(name: str, path: str) -> NDArray[Any]:
     except FileNotFoundError:
         raise UsageError(f"--input {name}: there is no file {path}") from None
     except (OSError, ValueError, EOFError) as error:
-        raise UsageError(f"--input {name}: {path} is not a npy file of numbers: {error}") from None
+        why = getattr(error, "strerror", None) or str(error)
+        why = "it holds Python objects, or no array at all" if "pickle" in why else why
+        raise UsageError(f"--input {name}: {path} is not a npy file of numbers: {why}") from None
     return loaded
 
 

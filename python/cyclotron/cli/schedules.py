@@ -10,16 +10,17 @@ from pathlib import Path
 
 from cyclotron import _native, comparison
 from cyclotron.cli import run, terminal
-from cyclotron.cli.report import load, write_asked
+from cyclotron.cli.report import check_paths, load, write_asked
 from cyclotron.errors import FormatError, UsageError
 from cyclotron.execution import (
     Compiled,
-    Options,
     Runner,
     Stopwatch,
     compile_workload,
     lower,
 )
+from cyclotron.graph import Program
+from cyclotron.options import Options
 from cyclotron.programs import Workload
 from cyclotron.report import identity, run_report, schedule_report, succeeded
 
@@ -28,6 +29,7 @@ def compile_command(options: argparse.Namespace) -> int:
     """Compile a program and save its schedule with all that is needed to run it again."""
     if options.on == "cpu":
         raise UsageError("schedules are for machines; give one with --on MACHINE")
+    check_paths(options)
     watch, progress = Stopwatch(), terminal.TerminalProgress()
     workload = run.workload_of(options.program, options.data)
     program = workload.build(dict(options.param))
@@ -77,6 +79,7 @@ def check_command(options: argparse.Namespace) -> int:
 
 def simulate_command(options: argparse.Namespace) -> int:
     """Run a schedule's program on the CPU and the schedule itself on the same ciphertexts."""
+    check_paths(options)
     watch, progress = Stopwatch(), terminal.TerminalProgress()
     schedule = load(options.schedule)
     origin = _read_origin(options.schedule, schedule)
@@ -89,11 +92,11 @@ def simulate_command(options: argparse.Namespace) -> int:
             raise FormatError(f"{options.schedule} has damaged options: {error}") from None
         workload = _workload(options, origin)
         program = workload.build(param)
+        _same_program(options.schedule, origin, program)
         samples, data_seed = run.samples_of(workload, program, options)
     with watch("compile"), progress.phase("lowering to limb instructions"):
         known = workload.calibration(program)
         compiled = lower(program, settings, known, parameters, schedule.machine)
-        _same_program(options.schedule, origin, compiled)
     compiled = Compiled(**{**vars(compiled), "schedule": schedule})
     runner = Runner(compiled, settings, watch, progress)
     runs = [runner.run(sample) for sample in samples]
@@ -151,8 +154,8 @@ def _settings(options: argparse.Namespace, origin: dict[str, str]) -> Options:
     return Options(**{**stored, **now})
 
 
-def _same_program(path: Path, origin: dict[str, str], compiled: Compiled) -> None:
-    if compiled.graph.hash() != origin["program_hash"]:
+def _same_program(path: Path, origin: dict[str, str], program: Program) -> None:
+    if program.native().hash() != origin["program_hash"]:
         raise UsageError(
             f"{origin['program']} is not what {path} was compiled from; compile it again"
         )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cyclotron.errors import UsageError
 from cyclotron.progress import Update
 
 #: Phases shorter than this show nothing.
@@ -64,6 +67,37 @@ def _watch(
         )
     ended = f"{name}: {time.monotonic() - start:.1f} s"
     print(f"\r\x1b[K{ended}" if live else ended, file=sys.stderr, flush=True)
+
+
+def check_writable(option: str, path: Path | None, *, folder: bool = False) -> None:
+    """Refuse a path that cannot be written to, before an hour's work is lost over it.
+
+    Parameters
+    ----------
+    option
+        What the path was given as.
+    path
+        A file, which may exist or not; nothing is checked if there is none.
+    folder
+        Whether it is a folder, which is made with its parents where it is missing.
+    """
+    if path is None:
+        return
+    found = path
+    if folder:
+        while not found.exists() and found != found.parent:
+            found = found.parent
+    elif not path.exists():
+        found = path.parent
+    wrong = None
+    if not found.exists():
+        wrong = f"there is no folder {found}"
+    elif found.is_dir() != (folder or found != path):
+        wrong = f"{found} is {'a' if found.is_dir() else 'no'} folder"
+    elif not os.access(found, os.W_OK):
+        wrong = f"{found} may not be written to"
+    if wrong is not None:
+        raise UsageError(f"{option} {path} cannot be written: {wrong}")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], right: str = "") -> str:

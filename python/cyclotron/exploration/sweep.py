@@ -16,9 +16,10 @@ from typing import Any
 
 from cyclotron import _native, programs
 from cyclotron.errors import CyclotronError, UsageError
-from cyclotron.execution import Options, lower, schedule
+from cyclotron.execution import lower, schedule
 from cyclotron.exploration.area import area_mm2
 from cyclotron.exploration.axis import Axis, Change, grid
+from cyclotron.options import Options
 from cyclotron.progress import Progress, Silent
 
 __all__ = ["Study", "sweep"]

@@ -15,7 +15,7 @@ from cyclotron.errors import UsageError
 from cyclotron.graph import Program
 from cyclotron.tracing import ProgramFunction, random_inputs
 
-Values = dict[str, NDArray[Any]]
+Values = dict[str, Any]  # vectors: arrays, or `Wide`
 Source = Program | ProgramFunction | Callable[..., Program]
 
 #: Random inputs that magnitudes are measured on come from this fixed seed.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclotron.execution import Compiled, Options, lower
+from cyclotron.execution import Compiled, lower
 from cyclotron.functions import Rotate
 from cyclotron.graph import Program
+from cyclotron.options import Options
 from cyclotron.programs import matvec
 from cyclotron.reproduction.microbenchmarks import (
     PLAINTEXT_MODULUS,

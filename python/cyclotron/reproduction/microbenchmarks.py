@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from math import ceil
 
 from cyclotron import _native
-from cyclotron.execution import Compiled, Options, lower, schedule
+from cyclotron.execution import Compiled, lower, schedule
 from cyclotron.functions import Mul, Rotate, rescale
 from cyclotron.graph import Program
+from cyclotron.options import Options
 from cyclotron.reproduction.result import Measured
 from cyclotron.reproduction.workbench import Workbench
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cyclotron import _native, programs
-from cyclotron.execution import Compiled, Options, lower, schedule
+from cyclotron.execution import Compiled, lower, schedule
+from cyclotron.options import Options
 from cyclotron.progress import Progress, Silent
 
 __all__ = ["Workbench"]
