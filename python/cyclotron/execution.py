@@ -85,7 +85,8 @@ def lower(
         raise UsageError("an overlay needs a machine; give one with --on")
     graph = program.native()
     if program.scheme == "ckks":
-        graph.measured(twin.magnitudes(program, samples))
+        found = twin.magnitudes(program, samples), twin.plain_magnitudes(program, samples)
+        graph.measured(*found)
     precision = options.precision_bits or program.precision_bits
 
     def choose(variant: str | None, levels: int | None) -> _native.Parameters:
@@ -256,8 +257,9 @@ def compile_program(
     on, allow_insecure
         As in `Options`.
     samples
-        Inputs of a CKKS program, to measure magnitudes on; inputs of more than
-        twice their size are refused later. Random values up to 1 if there are none.
+        Inputs of a CKKS program, to measure magnitudes on, besides random ones up to 1.
+        Inputs that are larger are refused later: by a factor of more than ``2^(1/d)``
+        in a program that is a polynomial of degree d in them.
     """
     built = _built(program)
     workload = Workload(built.name, built)

@@ -148,3 +148,18 @@ def magnitudes(program: Program, samples: list[dict[str, Any]]) -> list[float]:
 
         execute(program, sample, record)
     return found
+
+
+def plain_magnitudes(program: Program, samples: list[dict[str, Any]]) -> list[float]:
+    """Measure the largest value of every plaintext input over some inputs; 0 for constants.
+
+    Nothing if the program has no plaintext inputs.
+    """
+    if not program.plain_inputs:
+        return []
+    return [
+        max((largest(sample[operand.name]) for sample in samples), default=0.0)
+        if operand.values is None
+        else 0.0
+        for operand in program.plains
+    ]

@@ -256,8 +256,21 @@ def test_a_schedule_of_another_program_is_refused(
     assert "double.py:double is not what s was compiled from" in done.err
 
 
-def plain_input(x: Encrypted, w: Plain) -> Any:
+@cyclotron.program(scheme="ckks", n=8192)
+def weighted(x: Encrypted, w: Plain) -> Any:
     return x * w
+
+
+def test_plaintext_inputs_beyond_the_samples_are_refused() -> None:
+    compiled = cyclotron.compile(weighted, on="f1", samples=[{"x": [1], "w": [4, 50]}])
+    right = cyclotron.simulate(compiled, {"x": [1], "w": [70]})
+    assert right.report["outputs_match_twin"] is True
+    with pytest.raises(
+        cyclotron.CyclotronError, match=r"`w`: slot 1 is 1000000\.0; .* at most 70\.7"
+    ):
+        cyclotron.simulate(compiled, {"x": [1], "w": [1, 1e6]})
+    loaded = cyclotron.Graph.from_bytes(compiled.graph.to_bytes())
+    assert loaded.to_bytes() == compiled.graph.to_bytes()
 
 
 def test_group_of_inputs_without_count_is_refused() -> None:

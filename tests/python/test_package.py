@@ -10,6 +10,7 @@ import subprocess
 import sys
 from importlib import metadata, resources
 
+import numpy as np
 import pytest
 
 import cyclotron
@@ -93,7 +94,12 @@ def test_inputs_beyond_the_calibration_are_refused() -> None:
         return x * x
 
     compiled = cyclotron.compile(square, on="f1", samples=[{"x": [1.0, -2.0]}])
-    result = cyclotron.simulate(compiled, {"x": [3.5]})
-    assert abs(result.outputs["output"][0] - 12.25) < 0.1
-    with pytest.raises(cyclotron.CyclotronError, match="compiled for inputs of at most 4"):
-        cyclotron.simulate(compiled, {"x": [128.0]})
+    result = cyclotron.simulate(compiled, {"x": [2.8]})
+    assert abs(result.outputs["output"][0] - 7.84) < 0.1
+    # 2 sqrt 2: the square may be twice as large as the samples'.
+    for value in (3.0, 128.0):
+        with pytest.raises(cyclotron.CyclotronError, match=r"inputs of at most 2\.8284"):
+            cyclotron.simulate(compiled, {"x": [value]})
+    client = cyclotron.Client.generate(compiled.parameters, None)
+    with pytest.raises(cyclotron.CyclotronError, match=r"slot 0 is 3\.0; "):
+        client.encrypt(compiled.plan, {"x": np.array([3])})

@@ -262,6 +262,10 @@ pub struct Graph {
     /// Largest slot magnitude of every node, measured by the cleartext twin on
     /// sample inputs; empty if the program was not calibrated.
     pub measured: Vec<f64>,
+    /// Largest value of every plaintext operand on the same inputs, by index into
+    /// [`Self::plains`]: of those that are given at run time, 0 for the others. Empty if the
+    /// program was not calibrated.
+    pub measured_plains: Vec<f64>,
     /// Whether inputs may be encrypted under the public key, whose noise is larger than
     /// the secret key's: by a factor of about sqrt(4N/3).
     pub public_key: bool,
@@ -281,6 +285,7 @@ impl Graph {
             files: Vec::new(),
             nodes: Vec::new(),
             measured: Vec::new(),
+            measured_plains: Vec::new(),
             public_key: false,
         }
     }

@@ -29,7 +29,7 @@ mod verify;
 pub use chain::{ChainSpec, KeySwitch};
 pub use error::ProgramError;
 pub use graph::{Graph, HeOp, Node, PlainOperand, Scheme, Span};
-pub use magnitude::{MEASURED_MARGIN, magnitudes};
+pub use magnitude::{MEASURED_MARGIN, input_margin, magnitudes};
 pub use noise::{NodeNoise, NoiseReport, check_magnitudes, noise};
 pub use placed::{PlacedGraph, PlacedNode, PlacedOp, PlainScale};
 pub use placement::place;

@@ -6,6 +6,31 @@ use crate::graph::{Graph, HeOp, Scheme};
 /// other inputs may be larger than the sampled ones.
 pub const MEASURED_MARGIN: f64 = 2.0;
 
+/// How much larger than the measured ones inputs may be: `2^(1/d)`, with d the degree of
+/// the program as a polynomial in its inputs (encrypted, and plaintext at run time), so
+/// that no monomial grows by more than [`MEASURED_MARGIN`].
+///
+/// # Cost
+/// One step a node.
+#[must_use]
+pub fn input_margin(graph: &Graph) -> f64 {
+    let mut degrees: Vec<f64> = Vec::with_capacity(graph.nodes.len());
+    for node in &graph.nodes {
+        let (args, count) = node.op.args();
+        let of = |arg: &u32| degrees[*arg as usize];
+        let args = args[..count].iter().map(of);
+        let given = node.op.plain().map(|plain| &graph.plains[plain as usize]);
+        let plain = given.map_or(0.0, |plain| f64::from(u8::from(plain.values.is_none())));
+        degrees.push(match node.op {
+            HeOp::Input { .. } => 1.0,
+            HeOp::Mul { .. } | HeOp::MulPlain { .. } => args.sum::<f64>() + plain,
+            _ => args.fold(plain, f64::max),
+        });
+    }
+    let degree = degrees.into_iter().fold(1.0, f64::max);
+    MEASURED_MARGIN.powf(1.0 / degree)
+}
+
 /// Largest slot magnitude of every node of a CKKS program: measured by the
 /// twin, times a margin of 2, where the program was calibrated; else propagated
 /// from inputs of magnitude at most 1 (a worst case that grows fast through

@@ -52,13 +52,8 @@ impl Graph {
         for output in &self.outputs {
             let _ = writeln!(out, "output {output:?}");
         }
-        if !self.measured.is_empty() {
-            out.push_str("measured");
-            for m in &self.measured {
-                let _ = write!(out, " {m:?}");
-            }
-            out.push('\n');
-        }
+        print_measured(&mut out, "measured", &self.measured);
+        print_measured(&mut out, "measured_plains", &self.measured_plains);
         for (index, node) in self.nodes.iter().enumerate() {
             let _ = write!(out, "%{index} = {}", node.op.name());
             let (args, count) = node.op.args();
@@ -94,6 +89,17 @@ impl Graph {
 
 fn print_bits(bits: Option<f64>) -> String {
     bits.map_or_else(|| "none".to_owned(), |b| format!("{b:?}"))
+}
+
+fn print_measured(out: &mut String, word: &str, values: &[f64]) {
+    if values.is_empty() {
+        return;
+    }
+    out.push_str(word);
+    for value in values {
+        let _ = write!(out, " {value:?}");
+    }
+    out.push('\n');
 }
 
 fn print_plain(out: &mut String, plain: &PlainOperand) {
@@ -163,6 +169,7 @@ fn read_line(graph: &mut Graph, number: usize, line: &str) -> Result<(), String>
         "output" => graph.outputs.push(quoted(rest)?.0),
         "plain" => graph.plains.push(read_plain(rest)?),
         "measured" => graph.measured = numbers(rest)?,
+        "measured_plains" => graph.measured_plains = numbers(rest)?,
         _ if word.starts_with('%') => read_node(graph, line)?,
         _ => return Err(format!("unknown declaration `{word}`")),
     }

@@ -1,7 +1,8 @@
 //! Placement: the lazy rule, matched scales, and errors at the user's line.
 
 use cyclotron_program::{
-    ChainSpec, Graph, HeOp, PlacedGraph, PlacedOp, PlainOperand, ProgramError, Scheme, Span, place,
+    ChainSpec, Graph, HeOp, PlacedGraph, PlacedOp, PlainOperand, ProgramError, Scheme, Span,
+    input_margin, place,
 };
 
 /// Primes near 2^30 with exact canonical scales; the arithmetic does not need them to be prime.
@@ -276,6 +277,7 @@ fn text_reads_back_exactly() {
     let z = b.op(HeOp::Rotate { ct: z, steps: -5 });
     b.output(z);
     b.0.measured = vec![1.0, 0.5, 0.7, 0.7, 0.7];
+    b.0.measured_plains = vec![0.0, 2.5];
     b.0.name = "quotes \" and \\ and \n and é".to_owned();
     b.0.plains.push(PlainOperand {
         name: "later".to_owned(),
@@ -313,4 +315,28 @@ fn rotations_are_powers_of_five_and_swaps() {
         .slots(1 << 14),
         128
     );
+}
+
+#[test]
+fn inputs_may_grow_by_the_root_of_the_margin() {
+    let mut b = Build::new(Scheme::Ckks);
+    let x = b.input(None);
+    assert!((input_margin(&b.0) - 2.0).abs() < 1e-12);
+    let constant = b.plain(Some(16.0));
+    let y = b.op(HeOp::MulPlain {
+        ct: x,
+        plain: constant,
+    });
+    assert!((input_margin(&b.0) - 2.0).abs() < 1e-12);
+    let squared = b.op(HeOp::Mul { a: y, b: y });
+    let sum = b.op(HeOp::Add { a: squared, b: x });
+    assert!((input_margin(&b.0) - 2f64.sqrt()).abs() < 1e-12);
+    let given = b.plain(None);
+    b.0.plains[given as usize].values = None;
+    let z = b.op(HeOp::MulPlain {
+        ct: sum,
+        plain: given,
+    });
+    b.output(z);
+    assert!((input_margin(&b.0) - 2f64.cbrt()).abs() < 1e-12);
 }

@@ -130,15 +130,24 @@ impl PyGraph {
         })
     }
 
-    /// Sets the largest magnitude of every node's slots, as the cleartext twin measured them.
-    fn measured(&self, magnitudes: Vec<f64>) -> PyResult<()> {
+    /// Sets the largest magnitude of every node's slots, as the cleartext twin measured
+    /// them, and of every plaintext operand that is given at run time (0 for others).
+    #[pyo3(signature = (magnitudes, plains=Vec::new()))]
+    fn measured(&self, magnitudes: Vec<f64>, plains: Vec<f64>) -> PyResult<()> {
         self.edit(|graph| {
-            if magnitudes.len() != graph.nodes.len() {
-                let (given, nodes) = (magnitudes.len(), graph.nodes.len());
-                let message = format!("{given} magnitudes for {nodes} nodes; give one for each");
-                return Err(ProgramError::new_err(message));
+            let wanted = [
+                ("nodes", magnitudes.len(), graph.nodes.len()),
+                ("plaintext operands", plains.len(), graph.plains.len()),
+            ];
+            for (what, given, needed) in wanted {
+                if given != needed && !(what != "nodes" && given == 0) {
+                    let message =
+                        format!("{given} magnitudes for {needed} {what}; give one for each");
+                    return Err(ProgramError::new_err(message));
+                }
             }
             graph.measured = magnitudes;
+            graph.measured_plains = plains;
             Ok(())
         })
     }
@@ -174,6 +183,7 @@ impl PyGraph {
             let mut bare = Graph::clone(&graph);
             bare.files.clear();
             bare.measured.clear();
+            bare.measured_plains.clear();
             for node in &mut bare.nodes {
                 node.span = Span::default();
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cyclotron_program::{Graph, HeOp, MEASURED_MARGIN, Node};
+use cyclotron_program::{Graph, HeOp, Node, input_margin};
 use cyclotron_ring::prf::Seed;
 use cyclotron_schemes::{Ciphertext, Context, Plaintext, SchemeError, random_seed};
 use rayon::prelude::*;
@@ -81,17 +81,28 @@ fn check_magnitude(graph: &Graph, name: &str, given: &Values) -> Result<(), Sess
     let largest = measured
         .filter(|(node, _)| is_input(node))
         .fold(0.0, |m: f64, (_, &v)| m.max(v));
-    let limit = MEASURED_MARGIN * largest;
-    match given.reals().find(|(_, value)| value.abs() > limit) {
-        Some((slot, value)) if largest > 0.0 && graph.scheme == cyclotron_program::Scheme::Ckks => {
-            Err(SessionError::Values {
-                name: name.to_owned(),
-                why: format!(
-                    "slot {slot} is {value:?}; the program was compiled for inputs of at most \
-                     {limit:?}: compile it with samples as large as this"
-                ),
-            })
-        }
-        _ => Ok(()),
+    check_limit(graph, name, given, largest)
+}
+
+/// The same for values whose largest was `measured`; 0 if nothing was.
+pub(crate) fn check_limit(
+    graph: &Graph,
+    name: &str,
+    given: &Values,
+    measured: f64,
+) -> Result<(), SessionError> {
+    if measured <= 0.0 || graph.scheme != cyclotron_program::Scheme::Ckks {
+        return Ok(());
+    }
+    let limit = input_margin(graph) * measured;
+    match given.numbers().find(|(_, value)| value.abs() > limit) {
+        None => Ok(()),
+        Some((slot, value)) => Err(SessionError::Values {
+            name: name.to_owned(),
+            why: format!(
+                "slot {slot} is {value:?}; the program was compiled for inputs of at most \
+                 {limit:?}: compile it with samples as large as this"
+            ),
+        }),
     }
 }

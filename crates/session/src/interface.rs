@@ -9,6 +9,7 @@ use cyclotron_program::Graph;
 use cyclotron_ring::LimbBuf;
 use cyclotron_schemes::{Ciphertext, ClientWord, Context, KeySpec, PlainOperand};
 
+use crate::encryption::check_limit;
 use crate::error::SessionError;
 use crate::operands::EncodedOperands;
 use crate::values::Values;
@@ -74,6 +75,11 @@ impl Interface {
             .map(|used| {
                 let plain = &self.graph.plains[used.plain as usize];
                 let constant = plain.values.clone().map(Values::Real);
+                if let Some(values) = given.get(&plain.name) {
+                    let measured = self.graph.measured_plains.get(used.plain as usize);
+                    let measured = measured.copied().unwrap_or(0.0);
+                    check_limit(&self.graph, &plain.name, values, measured)?;
+                }
                 let values = constant.as_ref().or_else(|| given.get(&plain.name));
                 let values = values.ok_or_else(|| SessionError::MissingInput {
                     kind: "plaintext input",

@@ -52,15 +52,14 @@ impl Values {
         Ok(Values::Wide(high.iter().zip(low).map(sum).collect()))
     }
 
-    /// The slots that are real numbers, rounded to f64, with their positions.
-    pub(crate) fn reals(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let (real, wide): (&[f64], &[DoubleDouble]) = match self {
-            Values::Real(values) => (values, &[]),
-            Values::Integers(_) => (&[], &[]),
-            Values::Wide(values) => (&[], values),
+    /// The slots with their positions, rounded to f64.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let number = |slot: usize| match self {
+            Values::Real(values) => values[slot],
+            Values::Integers(values) => values[slot] as f64,
+            Values::Wide(values) => values[slot].hi,
         };
-        let all = real.iter().copied().chain(wide.iter().map(|x| x.hi));
-        all.enumerate()
+        (0..self.len()).map(move |slot| (slot, number(slot)))
     }
 
     /// Whether there is none.

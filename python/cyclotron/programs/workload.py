@@ -76,8 +76,11 @@ class Workload:
         return samples
 
     def calibration(self, program: Program) -> list[Values]:
-        """Return inputs to measure magnitudes on."""
-        return [random_inputs(program, np.random.default_rng(CALIBRATION_SEED))]
+        """Return inputs to measure magnitudes on: random ones, the largest of each 1 (CKKS)."""
+        drawn = random_inputs(program, np.random.default_rng(CALIBRATION_SEED))
+        if program.scheme == "ckks":
+            drawn = {name: v / np.abs(v).max() for name, v in drawn.items()}
+        return [drawn]
 
     def use_data(self, folder: Path | None) -> None:
         """Take images and weights from a folder; an error unless the program has them."""
