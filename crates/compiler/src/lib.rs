@@ -8,6 +8,7 @@
 //! 32-bit indices; none allocates per instruction, and each is at most
 //! n log n. All are deterministic.
 
+mod abreast;
 mod bound;
 mod calendar;
 mod compile;

@@ -9,11 +9,12 @@
 //!
 //! Neither moves a vector off-chip or on-chip-from-off-chip that the plan does not.
 
-use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cyclotron_isa::{FlatProgram, MovementPlan, Schedule};
 use cyclotron_machine::Resolved;
 
+use crate::abreast::{Report, abreast};
 use crate::compile::Options;
 use crate::dispatch::{Policy, dispatch};
 use crate::error::{CompileError, proceed};
@@ -24,10 +25,16 @@ use crate::stats::PlacementStats;
 const BUDGET: [u64; 3] = [0, 1 << 19, 1 << 23];
 /// Most trials, whatever the program's size, by effort.
 const MOST_TRIALS: [u64; 3] = [0, 96, 512];
+/// Policies that are tried at the same time, each as if it were alone: so many vary the same
+/// best one.
+const ABREAST: u64 = 4;
 /// Trials in a row without a better schedule, by effort, after which no more are made.
 const PATIENCE: [u32; 3] = [0, 32, 160];
 /// Programs of at most so many instructions are also placed in the plan's order.
 const SMALL: u64 = 1 << 12;
+
+/// A schedule, and how busy it keeps the machine.
+type Placed = (Schedule, PlacementStats);
 
 fn effort(options: &Options) -> usize {
     usize::from(options.effort).min(BUDGET.len() - 1)
@@ -43,6 +50,35 @@ fn trials(flat: &FlatProgram, options: &Options) -> u64 {
 /// is complete.
 pub(crate) fn only_in_order(flat: &FlatProgram, options: &Options) -> bool {
     trials(flat, options) == 0
+}
+
+/// The best that several policies make of a plan in at most `most` cycles, the first of equals.
+///
+/// Each ends when it is later than another is. So the threads' speed decides how long policies
+/// are followed, but never which one is best.
+fn try_all(
+    flat: &FlatProgram,
+    plan: &MovementPlan,
+    machine: &Resolved,
+    (policies, most): (&[Policy], u64),
+    progress: &mut Report<'_>,
+) -> Result<Option<(Policy, Placed)>, CompileError> {
+    let most = AtomicU64::new(most);
+    let found = abreast(
+        policies.len(),
+        |index, report| {
+            let found = dispatch(flat, plan, machine, (policies[index], &most), report)?;
+            let cycles = |found: &Placed| found.0.cycles;
+            let before = found
+                .as_ref()
+                .map(|found| most.fetch_min(cycles(found), Ordering::Relaxed));
+            Ok(found.filter(|found| before.is_some_and(|before| cycles(found) <= before)))
+        },
+        progress,
+    )?;
+    let found = policies.iter().copied().zip(found);
+    let found = found.filter_map(|(policy, found)| Some((policy, found?)));
+    Ok(found.min_by_key(|(_, found)| found.0.cycles))
 }
 
 /// Places a movement plan of a legalized program on a machine.
@@ -62,8 +98,8 @@ pub fn place(
     plan: &MovementPlan,
     machine: &Resolved,
     options: &Options,
-    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
-) -> Result<(Schedule, PlacementStats), CompileError> {
+    progress: &mut Report<'_>,
+) -> Result<Placed, CompileError> {
     let effort = effort(options);
     let size = flat.len() as u64;
     let trials = trials(flat, options);
@@ -75,23 +111,21 @@ pub fn place(
         None
     };
     let (mut chosen, mut failures) = (None, 0);
-    for trial in 0..trials {
-        let policy = Policy::of_trial(trial, options.seed, chosen.as_ref());
-        let done = (trial + 1) as f64;
-        let mut report = |part: f64| progress((done + part) * share);
-        proceed(report(0.0))?;
-        let limit = best.as_ref().map_or(u64::MAX, |best| best.0.cycles);
-        let found = dispatch(flat, plan, machine, (policy, limit), &mut report)?;
-        failures += 1;
-        if let Some(found) = found
-            && found.0.cycles < limit
-        {
+    let mut trial = 0;
+    while trial < trials && failures < PATIENCE[effort] {
+        let next = trials.min(trial + ABREAST);
+        let policy = |trial| Policy::of_trial(trial, options.seed, chosen.as_ref());
+        let policies: Vec<Policy> = (trial..next).map(policy).collect();
+        let most = best.as_ref().map_or(u64::MAX, |best| best.0.cycles - 1);
+        let (done, round) = ((trial + 1) as f64, policies.len() as f64);
+        let mut report = |part: f64| progress((done + part * round) * share);
+        let found = try_all(flat, plan, machine, (&policies, most), &mut report)?;
+        failures += policies.len() as u32;
+        if let Some((policy, found)) = found {
             (best, chosen) = (Some(found), Some(policy));
             failures = 0;
         }
-        if failures >= PATIENCE[effort] {
-            break;
-        }
+        trial = next;
     }
     let best = match best {
         Some(best) => best,

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cyclotron_isa::{FlatProgram, MovementPlan, Schedule};
 use cyclotron_machine::{OpTiming, Resolved};
@@ -141,10 +142,10 @@ impl<'a> Engine<'a> {
     }
 
     /// Runs the clock until everything is issued. `None` if it got stuck, or if something
-    /// is not issued by `limit`.
+    /// is not issued within `most` cycles.
     pub fn run(
         mut self,
-        limit: u64,
+        most: &AtomicU64,
         progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
     ) -> Result<Option<(Schedule, PlacementStats)>, CompileError> {
         let total = self.left.max(1);
@@ -169,7 +170,8 @@ impl<'a> Engine<'a> {
             } else {
                 0
             };
-            if self.stuck || idle > IDLE_ROUNDS || self.now >= limit {
+            let late = self.now > most.load(Ordering::Relaxed);
+            if self.stuck || idle > IDLE_ROUNDS || late {
                 return Ok(None);
             }
             if reported - self.left >= 1 << 10 {

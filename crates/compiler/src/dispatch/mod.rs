@@ -35,6 +35,7 @@ mod tasks;
 mod transfer;
 
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicU64;
 
 use cyclotron_isa::{FlatProgram, MovementPlan, Schedule};
 use cyclotron_machine::Resolved;
@@ -44,13 +45,14 @@ use crate::stats::PlacementStats;
 use engine::Engine;
 pub(crate) use policy::Policy;
 
-/// Places a movement plan; `None` if it got stuck, or takes `limit` cycles or more.
+/// Places a movement plan; `None` if it got stuck, or takes more than `most` cycles, which
+/// may become fewer meanwhile.
 pub(crate) fn dispatch(
     flat: &FlatProgram,
     plan: &MovementPlan,
     machine: &Resolved,
-    (policy, limit): (Policy, u64),
+    (policy, most): (Policy, &AtomicU64),
     progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<Option<(Schedule, PlacementStats)>, CompileError> {
-    Engine::new(flat, plan, machine, policy)?.run(limit, progress)
+    Engine::new(flat, plan, machine, policy)?.run(most, progress)
 }
