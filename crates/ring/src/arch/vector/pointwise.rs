@@ -80,16 +80,21 @@ pub trait Pointwise: Copy + Send + Sync + 'static {
 /// prefetch no further than a page by themselves.
 const PREFETCH_BLOCKS: usize = 48;
 
+/// The same for products and their sums. They are computed strip by strip: farther
+/// away lies what only a later strip reads.
+const PREFETCH_FACTORS: usize = 16;
+
 /// Words of a limb that may be in the first-level cache, where asking costs more
 /// than it gains.
 const CACHED_WORDS: usize = 2048;
 
-/// Asks for what a sum or difference reads and writes soon.
+/// Asks for what a kernel reads and writes so many vectors later.
 #[inline(always)]
-fn ask_ahead<B>(a: &B, b: &B, dst: &B) {
-    prefetch::for_reading(a, PREFETCH_BLOCKS);
-    prefetch::for_reading(b, PREFETCH_BLOCKS);
-    prefetch::for_writing(dst, PREFETCH_BLOCKS);
+fn ask_ahead<B, const SOURCES: usize>(sources: [&B; SOURCES], dst: &B, ahead: usize) {
+    for source in sources {
+        prefetch::for_reading(source, ahead);
+    }
+    prefetch::for_writing(dst, ahead);
 }
 
 /// `a + b`; canonical.
@@ -99,7 +104,7 @@ pub fn add<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W]) {
     let sources = P::L::blocks(a).iter().zip(P::L::blocks(b));
     for (dst, (a, b)) in P::L::blocks_mut(dst).iter_mut().zip(sources) {
         if streams {
-            ask_ahead(a, b, dst);
+            ask_ahead([a, b], dst, PREFETCH_BLOCKS);
         }
         isa.store(dst, p.add(isa.load(a), isa.load(b)));
     }
@@ -108,8 +113,11 @@ pub fn add<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W]) {
 /// `dst + a`, in place; canonical.
 #[inline(always)]
 pub fn add_in_place<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W]) {
-    let isa = p.isa();
+    let (isa, streams) = (p.isa(), dst.len() > CACHED_WORDS);
     for (dst, a) in P::L::blocks_mut(dst).iter_mut().zip(P::L::blocks(a)) {
+        if streams {
+            ask_ahead([a], dst, PREFETCH_BLOCKS);
+        }
         isa.store(dst, p.add(isa.load(dst), isa.load(a)));
     }
 }
@@ -121,7 +129,7 @@ pub fn sub<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W]) {
     let sources = P::L::blocks(a).iter().zip(P::L::blocks(b));
     for (dst, (a, b)) in P::L::blocks_mut(dst).iter_mut().zip(sources) {
         if streams {
-            ask_ahead(a, b, dst);
+            ask_ahead([a, b], dst, PREFETCH_BLOCKS);
         }
         isa.store(dst, p.sub(isa.load(a), isa.load(b)));
     }
@@ -153,6 +161,7 @@ pub fn mul<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W]) {
     let isa = p.isa();
     let sources = P::L::blocks(a).iter().zip(P::L::blocks(b));
     for (dst, (a, b)) in P::L::blocks_mut(dst).iter_mut().zip(sources) {
+        ask_ahead([a, b], dst, PREFETCH_FACTORS);
         isa.store(dst, p.mul(isa.load(a), isa.load(b)));
     }
 }
@@ -173,6 +182,7 @@ pub fn mac<P: Pointwise>(p: P, dst: &mut [P::W], acc: &[P::W], a: &[P::W], b: &[
     let sources = P::L::blocks(a).iter().zip(P::L::blocks(b));
     let sources = P::L::blocks(acc).iter().zip(sources);
     for (dst, (acc, (a, b))) in P::L::blocks_mut(dst).iter_mut().zip(sources) {
+        ask_ahead([acc, a, b], dst, PREFETCH_FACTORS);
         let product = p.mul(isa.load(a), isa.load(b));
         isa.store(dst, p.add(isa.load(acc), product));
     }
@@ -185,6 +195,7 @@ pub fn msub<P: Pointwise>(p: P, dst: &mut [P::W], acc: &[P::W], a: &[P::W], b: &
     let sources = P::L::blocks(a).iter().zip(P::L::blocks(b));
     let sources = P::L::blocks(acc).iter().zip(sources);
     for (dst, (acc, (a, b))) in P::L::blocks_mut(dst).iter_mut().zip(sources) {
+        ask_ahead([acc, a, b], dst, PREFETCH_FACTORS);
         let product = p.mul(isa.load(a), isa.load(b));
         isa.store(dst, p.sub(isa.load(acc), product));
     }
@@ -206,12 +217,14 @@ pub fn sub_mul_c<P: Pointwise>(p: P, dst: &mut [P::W], a: &[P::W], b: &[P::W], c
 pub fn dot<P: Pointwise>(p: P, dst: &mut [P::W], pairs: &[Pair<'_, P::W>]) {
     let isa = p.isa();
     for (i, dst) in P::L::blocks_mut(dst).iter_mut().enumerate() {
+        prefetch::for_writing(dst, PREFETCH_FACTORS);
         let mut total = isa.zero();
         for pairs in pairs.chunks(P::TERMS_MAX) {
             let (mut sum, mut or) = (p.empty(), isa.zero());
             for pair in pairs {
                 let (a, b) = load_pair(p, pair, i);
-                prefetch::for_reading(&P::L::blocks(pair.1)[i], PREFETCH_BLOCKS);
+                prefetch::for_reading(&P::L::blocks(pair.0)[i], PREFETCH_FACTORS);
+                prefetch::for_reading(&P::L::blocks(pair.1)[i], PREFETCH_FACTORS);
                 or = isa.or(or, isa.or(a, b));
                 sum = p.accumulate(sum, a, b);
             }
