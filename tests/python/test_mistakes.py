@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import resource
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -293,3 +295,22 @@ def test_a_machine_with_wider_words_than_ours_runs(
     (tmp_path / "wide.toml").write_text(text)
     done = cyclotron("run", program, "--on", "wide.toml", "--json")
     assert done.code == 0, done.err
+
+
+def test_a_schedule_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    compiled = cyclotron.compile(double, on="f1")
+    assert compiled.schedule is not None
+    path = tmp_path / "s"
+    path.write_text("old")
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    kept = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, unlimited[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            compiled.schedule.save(str(path), {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+        signal.signal(signal.SIGXFSZ, kept)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("s", "old")]
+    compiled.schedule.save(str(path), {})
+    cyclotron.Schedule.load(str(path)).check()

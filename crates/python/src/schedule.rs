@@ -1,8 +1,8 @@
 //! Schedules for machines.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cyclotron_isa::Traffic;
@@ -67,9 +67,10 @@ impl PySchedule {
         Ok(dict)
     }
 
-    /// Writes machine, limb program and streams to a text file, with notes.
+    /// Writes machine, limb program and streams to a text file, with notes. A file that is
+    /// there is replaced when all is written, and left alone where that fails.
     fn save(&self, py: Python<'_>, path: PathBuf, meta: Notes) -> PyResult<()> {
-        py.detach(|| std::fs::write(&path, self.schedule.to_text(&meta)))
+        py.detach(|| replace_file(&path, self.schedule.to_text(&meta).as_bytes()))
             .map_err(|error| file_error(&error, &path))
     }
 
@@ -193,6 +194,24 @@ impl PySchedule {
         dict.set_item("instructions_by_op", operations)?;
         Ok(dict)
     }
+}
+
+/// Writes a file beside `path`, then gives it that name. What is no plain file (a pipe, a
+/// link) is written as it is.
+fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let plain = std::fs::symlink_metadata(path).map_or(true, |found| found.is_file());
+    let (true, Some(name)) = (plain, path.file_name()) else {
+        return std::fs::write(path, content);
+    };
+    let mut part = name.to_owned();
+    part.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(part);
+    let written = std::fs::write(&part, content).and_then(|()| std::fs::rename(&part, path));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = std::fs::remove_file(&part);
+    }
+    written
 }
 
 /// Off-chip traffic by class.
