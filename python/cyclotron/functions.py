@@ -29,19 +29,17 @@ def Mul(x: Operand, y: Operand) -> Encrypted:  # noqa: N802 - F1's name
 
 def Rotate(x: Encrypted, steps: int) -> Encrypted:  # noqa: N802 - F1's name
     """Rotate; see `Encrypted.rotate`."""
-    if not isinstance(x, Encrypted):
-        raise program_error(f"Rotate takes an encrypted value, not {_name(x)}", span.caller())
-    return x.rotate(steps)
+    return _encrypted("Rotate", x).rotate(steps)
 
 
 def rescale(x: Encrypted) -> Encrypted:
     """Rescale (CKKS) or switch the modulus (BGV); see `Encrypted.rescale`."""
-    return x.rescale()
+    return _encrypted("rescale", x).rescale()
 
 
 def relinearize(x: Encrypted) -> Encrypted:
     """Relinearize; see `Encrypted.relinearize`."""
-    return x.relinearize()
+    return _encrypted("relinearize", x).relinearize()
 
 
 def log2(n: int) -> int:
@@ -55,6 +53,12 @@ def log2(n: int) -> int:
     if not isinstance(n, int) or n < 1 or n & (n - 1):
         raise program_error(f"log2 takes a power of two, not {n!r}", span.caller())
     return n.bit_length() - 1
+
+
+def _encrypted(what: str, x: object) -> Encrypted:
+    if not isinstance(x, Encrypted):
+        raise program_error(f"{what} takes an encrypted value, not {_name(x)}", span.caller())
+    return x
 
 
 def _encrypted_first(x: Operand, y: Operand) -> tuple[Encrypted, Operand]:

@@ -127,7 +127,11 @@ class ProgramFunction:
             elif key in _SETTINGS:
                 settings = replace(settings, **{key: value})
             else:
-                raise UsageError(f"program {self.name!r} has no parameter {key!r}")
+                own_names = [n for n, kind in self._parameters.items() if kind is None]
+                raise UsageError(
+                    f"program {self.name!r} has no parameter {key!r}; "
+                    f"it has {', '.join([*own_names, *_SETTINGS])}"
+                )
         code = self.function.__code__
         definition = span.Span(span.display_path(code.co_filename), code.co_firstlineno)
         traced = Program(
@@ -187,6 +191,8 @@ class ProgramFunction:
 
 
 def program(
+    without_parentheses: object = None,
+    /,
     *,
     scheme: str = "bgv",
     n: int = 16384,
@@ -223,6 +229,10 @@ def program(
     >>> dot.twin({"x": [1, 2, 3], "y": [4, 5, 6]})["output"][0]
     np.int64(32)
     """
+    if without_parentheses is not None:
+        raise program_error(
+            "write the decorator with parentheses: @cyclotron.program()", span.caller()
+        )
     if not isinstance(inputs, (Mapping, type(None))):
         raise program_error(
             f'inputs are {inputs!r}; use a mapping from parameters to shapes, {{"x": shape(100)}}',
@@ -232,6 +242,10 @@ def program(
         raise program_error(f"name is {name!r}; use a string", span.caller())
 
     def decorate(function: Callable[..., Any]) -> ProgramFunction:
+        if not inspect.isfunction(function):
+            raise program_error(
+                f"a program is made of a function, not {type(function).__name__}", span.caller()
+            )
         settings = _Settings(
             scheme, n, t, levels, precision_bits, allow_insecure, tolerance, public_key
         )

@@ -144,6 +144,18 @@ def test_what_is_no_program_no_samples_and_no_inputs_is_refused() -> None:
             call()
 
 
+def test_a_decorator_that_is_used_wrongly_says_how() -> None:
+    wrong: list[tuple[Any, str]] = [
+        (lambda: cyclotron.program(lambda x: x), "with parentheses"),
+        (lambda: cyclotron.program(scheme="bgv")(wrong_plain(3)), "made of a function"),
+        (lambda: cyclotron.rescale(wrong_plain(3)), "rescale takes an encrypted value"),
+        (lambda: square.build(depth=3), "no parameter 'depth'; it has n, t, levels"),
+    ]
+    for call, message in wrong:
+        with pytest.raises(cyclotron.CyclotronError, match=message):
+            call()
+
+
 def test_parameters_that_do_not_exist_name_the_program() -> None:
     with pytest.raises(cyclotron.ParameterError, match=r"^[^:]*test_mistakes\.py:\d+: no param"):
         cyclotron.compile(traced(lambda x: x**256))
