@@ -86,3 +86,11 @@ pub(crate) fn proceed(flow: ControlFlow<()>) -> Result<(), CompileError> {
         ControlFlow::Break(()) => Err(CompileError::Interrupted),
     }
 }
+
+/// What a watcher says whose pause may fail.
+pub(crate) fn flow(pause: Pause<'_>) -> ControlFlow<()> {
+    match pause() {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    }
+}

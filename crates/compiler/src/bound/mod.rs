@@ -23,12 +23,20 @@ mod window;
 use cyclotron_isa::FlatProgram;
 use cyclotron_machine::Resolved;
 
-use crate::error::{CompileError, Pause};
+use crate::abreast::abreast;
+use crate::error::{CompileError, Pause, flow, proceed};
 use crate::topology::{Topology, op_timings};
 use crate::uses::live_instructions;
 use fabric::Fabric;
 use paths::Paths;
 use window::{Piece, best_window};
+
+/// Resources beside the units.
+const OTHER_RESOURCES: [&str; 3] = [
+    "off-chip channels",
+    "transfers to clusters",
+    "transfers from clusters",
+];
 
 /// A proven lower bound and what proves it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -77,12 +85,9 @@ pub(crate) fn lower_bound_until(
         u64::from(machine.regfile.latency),
         pause,
     )?;
-    let mut bound = LowerBound {
-        resource: "nothing".to_owned(),
-        ..LowerBound::default()
-    };
     let clusters = u64::from(machine.clusters);
-    for (kind, unit) in machine.units.iter().enumerate() {
+    let kinds = machine.units.len();
+    let units = |kind: usize| {
         let pieces = (0..flat.len())
             .filter(|&inst| live[inst])
             .filter_map(|inst| {
@@ -93,59 +98,71 @@ pub(crate) fn lower_bound_until(
                     tail: paths.tail[inst],
                 })
             });
-        bound.consider(
-            &unit.name,
+        (
             pieces.collect(),
-            clusters * u64::from(unit.count),
-            pause,
-        )?;
-    }
-    let channels = topology.channels.len() as u64;
-    bound.consider(
-        "off-chip channels",
-        paths.channel_pieces(flat, &fabric),
-        channels,
-        pause,
+            clusters * u64::from(machine.units[kind].count),
+        )
+    };
+    let resource = |index: usize| match index.checked_sub(kinds) {
+        None => units(index),
+        Some(0) => (
+            paths.channel_pieces(flat, &fabric),
+            topology.channels.len() as u64,
+        ),
+        Some(1) => (paths.arrival_pieces(flat, &fabric), fabric.arrival_ports),
+        Some(_) => (
+            paths.departure_pieces(flat, &fabric),
+            fabric.departure_ports,
+        ),
+    };
+    let windows = abreast(
+        kinds + OTHER_RESOURCES.len(),
+        |index, report| {
+            let (pieces, capacity): (Vec<Piece>, u64) = resource(index);
+            best_window(&pieces, capacity, &mut || proceed(report(0.0)))
+        },
+        &mut |_| flow(pause),
     )?;
-    let arriving = paths.arrival_pieces(flat, &fabric);
-    let ports = fabric.arrival_ports;
-    bound.consider("transfers to clusters", arriving, ports, pause)?;
-    let leaving = paths.departure_pieces(flat, &fabric);
-    let ports = fabric.departure_ports;
-    bound.consider("transfers from clusters", leaving, ports, pause)?;
-    let critical = (0..flat.len())
-        .filter(|&inst| live[inst])
-        .map(|inst| {
-            let occupancy = u64::from(timing[flat.op[inst] as usize].occupancy);
-            (
-                paths.head[inst] + occupancy + paths.tail[inst],
-                inst,
-                occupancy,
-            )
-        })
-        .max();
-    if let Some((cycles, inst, work)) = critical {
-        bound.by_resource.push(("critical path".to_owned(), cycles));
-        if cycles >= bound.cycles {
-            bound.cycles = cycles;
-            bound.resource = "critical path".to_owned();
-            (bound.head, bound.work, bound.tail) = (paths.head[inst], work, paths.tail[inst]);
-        }
+    let mut bound = LowerBound {
+        resource: "nothing".to_owned(),
+        ..LowerBound::default()
+    };
+    let names = machine.units.iter().map(|unit| unit.name.as_str());
+    for (name, window) in names.chain(OTHER_RESOURCES).zip(windows) {
+        bound.consider(name, window);
     }
+    let span = |inst: usize| u64::from(timing[flat.op[inst] as usize].occupancy);
+    let instructions = (0..flat.len()).filter(|&inst| live[inst]);
+    let paths = instructions.map(|inst| Piece {
+        head: paths.head[inst],
+        work: span(inst),
+        tail: paths.tail[inst],
+    });
+    bound.consider_paths(paths);
     Ok(bound)
 }
 
 impl LowerBound {
-    /// Takes a resource of `capacity` equal instances into account.
-    fn consider(
-        &mut self,
-        resource: &str,
-        pieces: Vec<Piece>,
-        capacity: u64,
-        pause: Pause<'_>,
-    ) -> Result<(), CompileError> {
-        let Some(window) = best_window(&pieces, capacity, pause)? else {
-            return Ok(());
+    /// Takes the longest path into account, given every instruction with what must come
+    /// before and after; of those on it, the last one binds.
+    fn consider_paths(&mut self, instructions: impl Iterator<Item = Piece>) {
+        let total = |piece: &Piece| piece.head + piece.work + piece.tail;
+        let Some(longest) = instructions.max_by_key(total) else {
+            return;
+        };
+        let cycles = total(&longest);
+        self.by_resource.push(("critical path".to_owned(), cycles));
+        if cycles >= self.cycles {
+            self.cycles = cycles;
+            self.resource = "critical path".to_owned();
+            (self.head, self.work, self.tail) = (longest.head, longest.work, longest.tail);
+        }
+    }
+
+    /// Takes the best window of a resource into account, if it has one.
+    fn consider(&mut self, resource: &str, window: Option<Piece>) {
+        let Some(window) = window else {
+            return;
         };
         let cycles = window.head + window.work + window.tail;
         self.by_resource.push((resource.to_owned(), cycles));
@@ -154,6 +171,5 @@ impl LowerBound {
             self.resource = resource.to_owned();
             (self.head, self.work, self.tail) = (window.head, window.work, window.tail);
         }
-        Ok(())
     }
 }

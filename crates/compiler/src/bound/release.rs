@@ -16,7 +16,7 @@ use crate::uses::distinct_sources;
 /// Words of the sets of inputs, all together; programs that need more get no releases.
 const MOST_WORDS: usize = 1 << 22;
 
-/// The release of every instruction; 0 where nothing is known. `delay` is what an
+/// The release of every instruction, or of none where nothing is known. `delay` is what an
 /// instruction takes to the first chunk of its result.
 pub(super) fn releases(
     flat: &FlatProgram,
@@ -27,7 +27,7 @@ pub(super) fn releases(
     let inputs = flat.inputs.len();
     let words = inputs.div_ceil(64);
     if words.saturating_mul(flat.len()) > MOST_WORDS || channels == 0 {
-        return vec![0; flat.len()];
+        return Vec::new();
     }
     let mut needed = vec![0u64; words * flat.len()];
     let mut written: Vec<Way> = Vec::with_capacity(flat.len());
