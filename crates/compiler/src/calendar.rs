@@ -16,7 +16,9 @@ struct Gap {
 /// thing at a time. The last gap never ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Calendar {
+    /// The gaps are those from `oldest` on; forgotten ones go now and then.
     gaps: Vec<Gap>,
+    oldest: usize,
     /// Shorter gaps are of no use.
     shortest: u64,
     busy: u64,
@@ -30,6 +32,7 @@ impl Calendar {
                 start: 0,
                 end: u64::MAX,
             }],
+            oldest: 0,
             shortest: shortest.max(1),
             busy: 0,
         }
@@ -40,11 +43,15 @@ impl Calendar {
         self.busy
     }
 
+    fn gaps(&self) -> &[Gap] {
+        &self.gaps[self.oldest..]
+    }
+
     /// The first cycle at or after `from` from which `span` cycles are free.
     pub fn earliest(&self, from: u64, span: u64) -> u64 {
         let mut earliest = u64::MAX;
         // From the last gap, since most of what is asked for lies near the end.
-        for gap in self.gaps.iter().rev() {
+        for gap in self.gaps().iter().rev() {
             if gap.end <= from {
                 break;
             }
@@ -58,7 +65,7 @@ impl Calendar {
 
     /// The last cycle in `[from, until]` from which `span` cycles are free.
     pub fn latest(&self, from: u64, until: u64, span: u64) -> Option<u64> {
-        for gap in self.gaps.iter().rev() {
+        for gap in self.gaps().iter().rev() {
             if gap.end <= from {
                 return None;
             }
@@ -79,11 +86,8 @@ impl Calendar {
             return;
         }
         self.busy += span;
-        let k = self
-            .gaps
-            .iter()
-            .rposition(|gap| gap.start <= at)
-            .expect("reservations fall into gaps");
+        let after = self.gaps().iter().rposition(|gap| gap.start <= at);
+        let k = self.oldest + after.expect("reservations fall into gaps");
         let gap = self.gaps[k];
         debug_assert!(at + span <= gap.end, "reservations fall into gaps");
         let before = at - gap.start >= self.shortest;
@@ -98,8 +102,12 @@ impl Calendar {
                         end: at,
                     },
                 );
-                if self.gaps.len() > MAX_GAPS {
-                    self.gaps.remove(0);
+                if self.gaps().len() > MAX_GAPS {
+                    self.oldest += 1;
+                }
+                if self.oldest > MAX_GAPS {
+                    self.gaps.drain(..self.oldest);
+                    self.oldest = 0;
                 }
             }
             (true, false) => self.gaps[k].end = at,
@@ -159,6 +167,13 @@ impl Calendars {
         let each = self.of(ports).iter();
         each.filter_map(|calendar| calendar.latest(from, until, span))
             .max()
+    }
+
+    /// The cycle from which one of the ports has no reservations.
+    pub fn open_from(&self, ports: Ports) -> u64 {
+        let each = self.of(ports).iter();
+        let last = each.map(|calendar| calendar.gaps[calendar.gaps.len() - 1].start);
+        last.min().unwrap_or(0)
     }
 
     /// The cycle from which the ports have no reservations, on average.

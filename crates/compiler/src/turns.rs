@@ -91,7 +91,11 @@ impl Wheel {
 
     /// About when the banks have served all that was noted.
     pub fn done(&self, book: &TurnBook) -> u64 {
-        book.done[self.rotation as usize] / self.of(book).served()
+        let (done, served) = (book.done[self.rotation as usize], self.of(book).served());
+        match served.is_power_of_two() {
+            true => done >> served.trailing_zeros(),
+            false => done / served,
+        }
     }
 
     fn length(&self) -> u64 {

@@ -77,6 +77,7 @@ impl Entries {
     }
 
     /// Appends an entry.
+    #[inline]
     pub fn push(&mut self, entry: Entry) {
         self.mark();
         let out = &mut self.bytes;

@@ -54,11 +54,18 @@ impl Placer<'_> {
         let partners = self.partners(inst.result, &mut partners);
         let mut prospects = std::mem::take(&mut self.prospects);
         // The most promising cluster first: most others then need no closer look.
-        let first = self.find_prospects(inst.operands(), partners, &mut prospects);
-        let mut best = (self.cost(first, &prospects[usize::from(first)], op), first);
-        for (cluster, prospect) in (0u16..).zip(&prospects) {
-            if cluster != first && (prospect.least, cluster) < best {
-                best = best.min((self.cost(cluster, prospect, op), cluster));
+        let (first, second) = self.find_prospects(inst.operands(), partners, &mut prospects);
+        let prospect = &prospects[usize::from(first)];
+        let most = self.cost_at_most(first, prospect, op);
+        let mut best = (most, first);
+        if best > second {
+            best = (self.cost(first, prospect, op), first);
+            if best > second {
+                for (cluster, prospect) in (0u16..).zip(&prospects) {
+                    if cluster != first && (prospect.least, cluster) < best {
+                        best = best.min((self.cost(cluster, prospect, op), cluster));
+                    }
+                }
             }
         }
         self.prospects = prospects;
@@ -66,13 +73,14 @@ impl Placer<'_> {
     }
 
     /// What is known of an instruction on every cluster without asking any calendar;
-    /// returns the cluster that costs least as far as that tells.
+    /// returns the cluster that costs least as far as that tells, and what the next best
+    /// costs at least.
     fn find_prospects(
         &self,
         sources: &[u32],
         partners: &[Partner],
         prospects: &mut [Prospect],
-    ) -> u16 {
+    ) -> (u16, (u64, u16)) {
         prospects.fill(Prospect::default());
         let mut arrivals = [0; 3];
         for (k, &source) in sources.iter().enumerate() {
@@ -103,7 +111,7 @@ impl Placer<'_> {
             }
         }
         let transfer = self.transfer;
-        let mut first = (u64::MAX, 0);
+        let (mut first, mut second) = (u128::MAX, u128::MAX);
         for (cluster, prospect) in (0u16..).zip(prospects.iter_mut()) {
             let (moves, arrival) = moves[usize::from(prospect.held)];
             let free = self.regfiles.free_count(cluster) as u64;
@@ -114,11 +122,25 @@ impl Placer<'_> {
             let done = self.network.banks_done(&self.calendars, cluster);
             prospect.ready = prospect.ready.max(done);
             prospect.least = prospect.ready.max(arrival) + prospect.extra;
-            if prospect.least < first.0 {
-                first = (prospect.least, cluster);
-            }
+            let key = u128::from(prospect.least) << 16 | u128::from(cluster);
+            second = second.min(first.max(key));
+            first = first.min(key);
         }
-        first.1
+        let least = u64::try_from(second >> 16).unwrap_or(u64::MAX);
+        (first as u16, (least, second as u16))
+    }
+
+    /// What an instruction costs on a cluster at most: from some cycle on, nothing is
+    /// reserved.
+    fn cost_at_most(&self, cluster: u16, prospect: &Prospect, op: Op) -> u64 {
+        let unit = self.site.timing[op as usize].unit;
+        let units = self.network.units_of(self.site.machine, cluster, unit);
+        let mut start = prospect.ready.max(self.calendars.open_from(units));
+        if prospect.arrival > 0 {
+            let port = self.calendars.open_from(self.network.arrivals(cluster));
+            start = start.max(prospect.arrival).max(port);
+        }
+        start + prospect.extra
     }
 
     /// The cost of an instruction on a cluster.
@@ -188,8 +210,7 @@ impl Placer<'_> {
     pub(super) fn eviction_cost(&self, record: u32) -> u64 {
         let resident = self.residents.get(record);
         let transfer = self.transfer;
-        let next = self.uses.next(resident.value).unwrap_or(u32::MAX);
-        let distance = u64::from(next.saturating_sub(self.position)).min(NEAR);
+        let distance = u64::from(resident.next.saturating_sub(self.position)).min(NEAR);
         let alone = resident.bank == NO_BANK && resident.copies.len() == 1;
         let near = transfer * 2 * (NEAR - distance) / NEAR;
         1 + near + if alone { transfer / 2 } else { 0 }

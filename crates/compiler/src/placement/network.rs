@@ -197,12 +197,16 @@ impl Network {
         calendars.reserve(issue.units, at, issue.span.max(1))
     }
 
+    /// The units of a kind in a cluster.
+    pub fn units_of(&self, machine: &Resolved, cluster: u16, kind: u16) -> Ports {
+        self.units[usize::from(cluster) * machine.units.len() + usize::from(kind)]
+    }
+
     /// What an instruction of a kind needs on a cluster.
     pub fn issue(&self, machine: &Resolved, cluster: u16, op: Op, timing: OpTiming) -> Issue {
-        let kinds = machine.units.len();
         Issue {
             cluster,
-            units: self.units[usize::from(cluster) * kinds + usize::from(timing.unit)],
+            units: self.units_of(machine, cluster, timing.unit),
             span: u64::from(timing.occupancy),
             delay: result_delay(timing, machine),
             operands: op.field_sources(),
@@ -212,14 +216,26 @@ impl Network {
     /// Bank to cluster, and the crossbar that it takes.
     #[inline]
     pub fn bank_to_cluster(&self, bank: u16, cluster: u16) -> (u16, Path) {
-        self.fetches[usize::from(bank) * self.clusters + usize::from(cluster)]
+        *self.fetch(bank, cluster)
+    }
+
+    /// As [`Self::bank_to_cluster`].
+    #[inline]
+    pub fn fetch(&self, bank: u16, cluster: u16) -> &(u16, Path) {
+        &self.fetches[usize::from(bank) * self.clusters + usize::from(cluster)]
     }
 
     /// Cluster to cluster, if there is a crossbar among them.
     #[inline]
     pub fn cluster_to_cluster(&self, from: u16, to: u16) -> Option<(u16, Path)> {
+        self.exchange(from, to).copied()
+    }
+
+    /// As [`Self::cluster_to_cluster`].
+    #[inline]
+    pub fn exchange(&self, from: u16, to: u16) -> Option<&(u16, Path)> {
         self.among_clusters?;
-        Some(self.exchanges[usize::from(from) * self.clusters + usize::from(to)])
+        Some(&self.exchanges[usize::from(from) * self.clusters + usize::from(to)])
     }
 
     /// Cluster to bank, and the crossbar that it takes.

@@ -9,7 +9,7 @@ use super::cluster_choice::Prospect;
 use super::join::Piece;
 use super::network::Network;
 use super::register_file::RegisterFiles;
-use super::residents::{NO_BANK, NO_RECORD, Residents};
+use super::residents::{NEVER, NO_BANK, NO_RECORD, Residents};
 use super::scratchpad::Places;
 use super::segment::{Action, Address, Instruction, Segment, SegmentUses};
 use super::streams::Recorder;
@@ -78,8 +78,9 @@ impl<'a> Placer<'a> {
         let network = Network::new(machine, &site.topology, &mut calendars);
         let first_bank = site.topology.banks[0];
         let mut residents = Residents::new(segment.places.len());
+        let uses = SegmentUses::new(segment);
         for value in 0..segment.found {
-            let record = residents.add(value);
+            let record = residents.add(value, uses.next(value));
             let resident = residents.get_mut(record);
             let place = segment.places[value as usize];
             (resident.bank, resident.slot) = (place.bank, place.slot);
@@ -94,7 +95,7 @@ impl<'a> Placer<'a> {
             regfiles: RegisterFiles::new(machine.clusters, machine.regfile.slots),
             places: Places::new(machine),
             residents,
-            uses: SegmentUses::new(segment),
+            uses,
             recorder: Recorder::new(machine),
             stats: PlacementStats::default(),
             position: 0,
@@ -142,7 +143,7 @@ impl<'a> Placer<'a> {
         let written = self
             .recorder
             .load(&path, from, (place.bank, place.slot), at);
-        let record = self.residents.add(value);
+        let record = self.residents.add(value, self.uses.next(value));
         self.note_written(record, (written, path.span));
     }
 
@@ -184,16 +185,14 @@ impl<'a> Placer<'a> {
         let resident = self.residents.get_mut(record);
         resident.free_from = resident.free_from.max(free_from);
         self.stored.insert(index, stored);
-        self.uses.consume(value);
-        self.release_if_unread(record);
+        self.consume(record);
     }
 
     /// Sees that a value is in its place; nothing reads it any more before the border.
     fn keep(&mut self, value: u32) {
         let record = self.residents.of(value);
         self.ensure_written(record);
-        self.uses.consume(value);
-        self.drop_copies(record);
+        self.consume(record);
     }
 
     fn ensure_written(&mut self, record: u32) {
@@ -215,10 +214,13 @@ impl<'a> Placer<'a> {
         self.residents.remove(record);
     }
 
-    /// Frees the register-file copies of a value that is not read before its eviction.
-    pub fn release_if_unread(&mut self, record: u32) {
-        let value = self.residents.get(record).value;
-        if self.uses.next(value).is_none() {
+    /// Passes a use of a value; after the last one its copies in register files are freed.
+    fn consume(&mut self, record: u32) {
+        let resident = self.residents.get_mut(record);
+        self.uses.consume(resident.value);
+        let next = self.uses.next(resident.value);
+        resident.next = next.unwrap_or(NEVER);
+        if next.is_none() {
             self.drop_copies(record);
         }
     }
@@ -246,14 +248,14 @@ impl<'a> Placer<'a> {
         let unit = kind.first + (port - units.first) as u16;
         for (&operand, &slot) in operands.iter().zip(slots) {
             self.regfiles.read(cluster, slot, at, span);
-            self.uses.consume(operand);
-            self.release_if_unread(self.residents.of(operand));
+            self.consume(self.residents.of(operand));
         }
         let written = at + result_delay(timing, machine);
         if self.regfiles.slot(cluster, result_slot).record != NO_RECORD {
             self.push_out(cluster, result_slot);
         }
-        let record = self.residents.add(inst.result);
+        let next = self.uses.next(inst.result);
+        let record = self.residents.add(inst.result, next);
         self.regfiles
             .occupy(cluster, result_slot, record, written, span);
         self.residents.add_copy(record, cluster, result_slot);

@@ -2,6 +2,8 @@
 
 /// No resident.
 pub(crate) const NO_RECORD: u32 = u32::MAX;
+/// No further use.
+pub(crate) const NEVER: u32 = u32::MAX;
 /// No bank.
 pub(crate) const NO_BANK: u16 = u16::MAX;
 
@@ -20,6 +22,8 @@ pub(crate) struct Sent {
 #[derive(Debug, Clone)]
 pub(crate) struct Resident {
     pub value: u32,
+    /// Position of its next use, [`NEVER`] if there is none.
+    pub next: u32,
     /// Bank that holds it, or [`NO_BANK`].
     pub bank: u16,
     /// Slot in that bank.
@@ -69,11 +73,12 @@ impl Residents {
         &mut self.pool[record as usize]
     }
 
-    /// Adds a value that is nowhere yet.
-    pub fn add(&mut self, value: u32) -> u32 {
+    /// Adds a value that is nowhere yet and is used next at a position.
+    pub fn add(&mut self, value: u32, next: Option<u32>) -> u32 {
         let record = self.unused.pop().unwrap_or_else(|| {
             self.pool.push(Resident {
                 value,
+                next: NEVER,
                 bank: NO_BANK,
                 slot: 0,
                 written: 0,
@@ -87,6 +92,7 @@ impl Residents {
         });
         let resident = &mut self.pool[record as usize];
         resident.value = value;
+        resident.next = next.unwrap_or(NEVER);
         resident.bank = NO_BANK;
         resident.copies.clear();
         resident.clusters = 0;

@@ -23,8 +23,6 @@ struct Room {
 #[derive(Debug, Clone, Copy)]
 struct Transfer {
     at: u64,
-    xbar: u16,
-    path: Path,
     from: u16,
     bank: bool,
     joined: bool,
@@ -45,7 +43,8 @@ impl Placer<'_> {
         }
         for k in 0..sources.len() {
             if slots[k] == u16::MAX {
-                let wanted = self.network.earliest_issue(&self.calendars, issue, ready);
+                // About when: turns at the register file move that by a few cycles.
+                let wanted = self.calendars.earliest(issue.units, ready, span.max(1)).0;
                 let record = self.residents.of(sources[k]);
                 slots[k] = self.fetch(cluster, record, (wanted, span), &slots);
                 ready = ready.max(self.regfiles.readable(cluster, slots[k], span));
@@ -146,39 +145,54 @@ impl Placer<'_> {
     }
 
     /// The slot that costs least to write over `span` cycles from `at` on or
-    /// later, except `pinned` ones, and its cost.
+    /// later, except `pinned` ones, and its cost. Of slots that cost the same, the one
+    /// used last.
     fn best_room(&self, cluster: u16, at: u64, span: u64, pinned: &[u16]) -> Option<(Room, u64)> {
-        let mut best: Option<(Room, u64)> = None;
+        let slots = self.regfiles.of(cluster);
         let mut operands = [u16::MAX; 3];
         operands[..pinned.len()].copy_from_slice(pinned);
         let [a, b, c] = operands;
-        for (slot, state) in (0u16..).zip(self.regfiles.of(cluster)) {
-            if slot == a || slot == b || slot == c {
-                continue;
-            }
-            let from = state.free_from(span).max(at);
-            let late = from - at;
-            // Pushing out what a slot holds costs something always.
-            let held = state.record != NO_RECORD;
-            let least = late + u64::from(held);
-            if best.as_ref().is_some_and(|&(_, before)| least > before) {
-                continue;
-            }
-            let cost = if !held {
-                // Of slots that are free in time, the one freed last.
-                if late == 0 { 0 } else { late }
+        // What each slot costs at least: pushing out what it holds costs something always.
+        // A free slot that wins so wins in any case.
+        let mut best = (u128::MAX, u16::MAX, false);
+        for (slot, state) in (0u16..).zip(slots) {
+            let (used, held) = (state.used, state.record != NO_RECORD);
+            let least = state.free_from(span).max(at) - at + u64::from(held);
+            let key = u128::from(least) << 64 | u128::from(u64::MAX - used);
+            let taken = slot == a || slot == b || slot == c;
+            let key = if taken { u128::MAX } else { key };
+            best = if key < best.0 {
+                (key, slot, held)
             } else {
-                late + self.eviction_cost(state.record)
+                best
             };
-            let tie = |room: &Room| self.regfiles.slot(cluster, room.slot).used;
-            let better = best.as_ref().is_none_or(|(room, before)| {
-                cost < *before || (cost == *before && state.used > tie(room))
-            });
-            if better {
-                best = Some((Room { slot, from }, cost));
+        }
+        if best.1 == u16::MAX {
+            return None;
+        }
+        if best.2 {
+            best.0 = u128::MAX;
+            for (slot, state) in (0u16..).zip(slots) {
+                let late = state.free_from(span).max(at) - at;
+                let least = u128::from(late + u64::from(state.record != NO_RECORD));
+                if slot == a || slot == b || slot == c || least > best.0 >> 64 {
+                    continue;
+                }
+                let push_out = match state.record {
+                    NO_RECORD => 0,
+                    record => self.eviction_cost(record),
+                };
+                let key = u128::from(late + push_out) << 64 | u128::from(u64::MAX - state.used);
+                best = if key < best.0 {
+                    (key, slot, true)
+                } else {
+                    best
+                };
             }
         }
-        best
+        let (key, slot, _) = best;
+        let from = slots[usize::from(slot)].free_from(span).max(at);
+        Some((Room { slot, from }, (key >> 64) as u64))
     }
 
     /// Frees the slot of a room that was chosen; its start may move.
@@ -246,17 +260,25 @@ impl Placer<'_> {
         let resident = self.residents.get(record);
         let mut first = u64::MAX;
         if resident.bank != NO_BANK {
-            first = resident.written + self.network.bank_to_cluster(resident.bank, 0).1.delay;
+            first = resident.written + self.network.fetch(resident.bank, 0).1.delay;
         }
         for &(cluster, slot) in resident.copies.iter().take(SOURCES) {
             let written = self.regfiles.slot(cluster, slot).written;
-            let delay = match self.network.cluster_to_cluster(cluster, 0) {
+            let delay = match self.network.exchange(cluster, 0) {
                 Some((_, path)) => path.delay,
                 None => self.network.detour(cluster),
             };
             first = first.min(written + delay);
         }
         first
+    }
+
+    /// The crossbar and the path from a bank or a cluster to a cluster.
+    fn way(&self, from: u16, bank: bool, cluster: u16) -> Option<&(u16, Path)> {
+        match bank {
+            true => Some(self.network.fetch(from, cluster)),
+            false => self.network.exchange(from, cluster),
+        }
     }
 
     /// The transfer that arrives last among those that arrive in time for a
@@ -275,20 +297,14 @@ impl Placer<'_> {
             late.saturating_sub(wanted) * 4 + u64::from(!joined)
         };
         for sent in resident.sent.iter().flatten() {
-            let (xbar, path) = if sent.bank {
-                self.network.bank_to_cluster(sent.from, cluster)
-            } else if let Some(found) = self.network.cluster_to_cluster(sent.from, cluster) {
-                found
-            } else {
+            let Some((_, path)) = self.way(sent.from, sent.bank, cluster) else {
                 continue;
             };
             let at = sent.at;
-            let cost = cost(at + path.delay, &path, true);
+            let cost = cost(at + path.delay, path, true);
             if at + path.delay >= from && cost < best.0 && path.can_join(&self.calendars, at) {
                 let transfer = Transfer {
                     at,
-                    xbar,
-                    path,
                     from: sent.from,
                     bank: sent.bank,
                     joined: true,
@@ -296,9 +312,9 @@ impl Placer<'_> {
                 best = (cost, Some(transfer));
             }
         }
-        let mut try_path = |readable: u64, xbar: u16, path: Path, sender: u16, bank: bool| {
+        let mut try_path = |readable: u64, path: &Path, sender: u16, bank: bool| {
             let first = readable.max(from.saturating_sub(path.delay));
-            if cost(first + path.delay, &path, false) >= best.0 {
+            if cost(first + path.delay, path, false) >= best.0 {
                 return;
             }
             let deadline = wanted.min((wanted + span).saturating_sub(path.span));
@@ -309,12 +325,10 @@ impl Placer<'_> {
                 None
             };
             let at = late.unwrap_or_else(|| path.earliest(&self.calendars, first));
-            let cost = cost(at + path.delay, &path, false);
+            let cost = cost(at + path.delay, path, false);
             if cost < best.0 {
                 let transfer = Transfer {
                     at,
-                    xbar,
-                    path,
                     from: sender,
                     bank,
                     joined: false,
@@ -323,16 +337,16 @@ impl Placer<'_> {
             }
         };
         if resident.bank != NO_BANK {
-            let (xbar, path) = self.network.bank_to_cluster(resident.bank, cluster);
+            let (_, path) = self.network.fetch(resident.bank, cluster);
             let readable = resident
                 .written
                 .max(resident.written_end.saturating_sub(path.span));
-            try_path(readable, xbar, path, resident.bank, true);
+            try_path(readable, path, resident.bank, true);
         }
         for &(sender, slot) in resident.copies.iter().rev().take(SOURCES) {
-            if let Some((xbar, path)) = self.network.cluster_to_cluster(sender, cluster) {
+            if let Some((_, path)) = self.network.exchange(sender, cluster) {
                 let readable = self.regfiles.readable(sender, slot, path.span);
-                try_path(readable, xbar, path, sender, false);
+                try_path(readable, path, sender, false);
             }
         }
         best.1.expect("a resident is somewhere")
@@ -341,12 +355,12 @@ impl Placer<'_> {
     fn commit_transfer(&mut self, cluster: u16, record: u32, slot: u16, transfer: Transfer) {
         let Transfer {
             at,
-            xbar,
-            path,
             from,
             bank,
             joined,
         } = transfer;
+        let way = self.way(from, bank, cluster);
+        let &(xbar, path) = way.expect("a transfer was found");
         let end = at + path.span;
         if joined {
             path.join(&mut self.calendars, at);
