@@ -9,8 +9,8 @@
 mod lanes32;
 mod lanes64;
 
-use super::Kernel;
 use super::vector::lanes::Isa;
+use super::{Kernel, align_stack};
 
 /// Proof that the processor has AVX2.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +25,7 @@ impl Avx2 {
 
 #[target_feature(enable = "avx2")]
 fn run_avx2<K: Kernel>(kernel: K) {
+    align_stack();
     kernel.run();
 }
 

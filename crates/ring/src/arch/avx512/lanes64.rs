@@ -147,12 +147,18 @@ impl Widening for Avx512<true> {
             let both = _mm512_loadu_si512(blocks.as_ptr().cast());
             (_mm512_maskz_mov_epi32(0x5555, both), _mm512_srli_epi64::<32>(both))
         }
+        fn load_even_odd_reversed(self, blocks: &[[u32; LANES]; 2]) -> (__m512i, __m512i) {
+            let both = _mm512_loadu_si512(blocks.as_ptr().cast());
+            let even = _mm512_set_epi32(0, 0, 0, 2, 0, 4, 0, 6, 0, 8, 0, 10, 0, 12, 0, 14);
+            let odd = _mm512_set_epi32(0, 1, 0, 3, 0, 5, 0, 7, 0, 9, 0, 11, 0, 13, 0, 15);
+            (
+                _mm512_maskz_permutexvar_epi32(0x5555, even, both),
+                _mm512_maskz_permutexvar_epi32(0x5555, odd, both),
+            )
+        }
         fn store_even_odd(self, blocks: &mut [[u32; LANES]; 2], even: __m512i, odd: __m512i) {
             let both = _mm512_mask_shuffle_epi32::<0b10_10_00_00>(even, 0xaaaa, odd);
             _mm512_storeu_si512(blocks.as_mut_ptr().cast(), both)
-        }
-        fn reverse(self, v: __m512i) -> __m512i {
-            _mm512_permutexvar_epi64(_mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7), v)
         }
     }
 }

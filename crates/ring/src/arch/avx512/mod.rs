@@ -4,8 +4,8 @@ pub mod key_stream;
 mod lanes32;
 mod lanes64;
 
-use super::Kernel;
 use super::vector::lanes::Isa;
+use super::{Kernel, align_stack};
 
 /// Proof that the processor has AVX-512 F, BW, DQ and VL, and IFMA if `IFMA`.
 #[derive(Debug, Clone, Copy)]
@@ -32,11 +32,13 @@ impl Avx512<true> {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn run_base<K: Kernel>(kernel: K) {
+    align_stack();
     kernel.run();
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 fn run_ifma<K: Kernel>(kernel: K) {
+    align_stack();
     kernel.run();
 }
 

@@ -171,10 +171,10 @@ pub trait Widening: Lanes<u64> {
     fn store_halves(self, blocks: &mut [Self::Half; 2], a: Self::V, b: Self::V);
     /// Reads the words of even and of odd index.
     fn load_even_odd(self, blocks: &[Self::Half; 2]) -> (Self::V, Self::V);
+    /// The same with the lanes of both results in reverse order.
+    fn load_even_odd_reversed(self, blocks: &[Self::Half; 2]) -> (Self::V, Self::V);
     /// The inverse of [`Widening::load_even_odd`], for words below 2^32.
     fn store_even_odd(self, blocks: &mut [Self::Half; 2], even: Self::V, odd: Self::V);
-    /// The lanes in reverse order.
-    fn reverse(self, v: Self::V) -> Self::V;
 }
 
 /// Products of 52-bit integers (of which each operand's upper 12 bits are ignored).

@@ -205,7 +205,6 @@ impl<L: Widening> Storage for Widened<L> {
 
     #[inline(always)]
     fn read_neighbours(isa: L, blocks: &[L::Half; 2]) -> (L::V, L::V) {
-        let (x, y) = isa.load_even_odd(blocks);
-        (isa.reverse(x), isa.reverse(y))
+        isa.load_even_odd_reversed(blocks)
     }
 }
