@@ -5,9 +5,10 @@ use cyclotron_ring::{LimbBuf, NttEntry, NttExit, Ring, Word};
 
 use crate::rewrite::{Slot, StripOp, Work};
 
-/// Bytes of the strips that instructions executed together read or write more
-/// than once: they stay in the first-level cache.
-const STRIPS_BYTES: usize = 32 << 10;
+/// Bytes of the strips that instructions executed together write, or read more than
+/// once. What is read again, about half of them, stays in the first-level cache;
+/// longer strips are fewer beginnings, of which a processor's prefetchers miss most.
+const STRIPS_BYTES: usize = 64 << 10;
 
 /// Words of a strip, at least and at most: whole vectors, pages of memory.
 const STRIP_WORDS: (usize, usize) = (256, 2048);
