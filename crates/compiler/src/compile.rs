@@ -83,7 +83,9 @@ type Progress<'p> = dyn FnMut(Phase, f64) -> ControlFlow<()> + 'p;
 /// Compiles a limb program for a machine. `progress` is called with the phase
 /// and the fraction of it that is done, in `[0, 1]`, every few thousand
 /// instructions of movement and placement, and so often that it can abandon the
-/// work, by `Break`, within some tenths of a second also elsewhere.
+/// work, by `Break`, within some tenths of a second also elsewhere. It is called on
+/// the calling thread only; the others of rayon's current pool help, and never change
+/// what comes out.
 ///
 /// # Errors
 /// [`CompileError`] says what the machine lacks or what does not fit;
