@@ -9,7 +9,7 @@ use std::time::Instant;
 use cyclotron_checker::check;
 use cyclotron_compiler::{Options, lower_bound, place, plan_movement};
 use cyclotron_isa::{Component, FlatProgram, Schedule, StreamOp, text::Bundle};
-use cyclotron_machine::{Machine, Resolved};
+use cyclotron_machine::{Machine, Resolved, XbarKind};
 
 fn main() {
     let mut args = std::env::args().skip(1);
@@ -75,33 +75,51 @@ fn report(name: &str, flat: &FlatProgram, machine: &Resolved, effort: u8) {
     );
 }
 
-/// Prints how busy each kind of unit and the channels are in every twentieth of the schedule.
+/// Prints how busy each kind of unit, the channels, the ports of each crossbar and the reads of
+/// the banks are in every twentieth of the schedule.
 fn profile(schedule: &Schedule, machine: &Resolved) {
     const PARTS: u64 = 20;
     let kinds = machine.units.len();
-    let mut busy = vec![[0u64; PARTS as usize]; kinds + 1];
+    let mut rows: Vec<(String, u64)> = Vec::new();
+    for unit in &machine.units {
+        rows.push((unit.name.clone(), u64::from(unit.count * machine.clusters)));
+    }
+    rows.push(("channels".into(), machine.channels.len() as u64));
+    for xbar in &machine.xbars {
+        let ports = match xbar.kind {
+            XbarKind::ClusterToBank => machine.banks.len() as u64,
+            _ => u64::from(machine.clusters),
+        };
+        rows.push((xbar.name.clone(), ports));
+    }
+    rows.push(("banks".into(), machine.banks.len() as u64));
+    let mut busy = vec![[0u64; PARTS as usize]; rows.len()];
     for stream in &schedule.streams {
         let mut at = 0;
         for entry in &stream.entries {
             at += u64::from(entry.wait);
             let part = (at * PARTS / schedule.cycles.max(1)).min(PARTS - 1) as usize;
-            match (stream.component, entry.op) {
+            let (row, cycles) = match (stream.component, entry.op) {
                 (Component::Unit { .. }, StreamOp::Compute { op, .. }) => {
                     let timing = machine.timing(op).expect("it is executed");
-                    busy[usize::from(timing.unit)][part] += u64::from(timing.occupancy);
+                    (usize::from(timing.unit), timing.occupancy)
                 }
                 (Component::Channel { channel }, _) => {
-                    busy[kinds][part] += u64::from(machine.channels[usize::from(channel)].span);
+                    (kinds, machine.channels[usize::from(channel)].span)
                 }
-                _ => {}
-            }
+                (Component::XbarPort { xbar, .. }, _) => {
+                    let xbar = usize::from(xbar);
+                    (kinds + 1 + xbar, machine.xbars[xbar].span)
+                }
+                (Component::Bank { .. }, StreamOp::Read { .. }) => {
+                    (rows.len() - 1, machine.xbars[0].span)
+                }
+                _ => continue,
+            };
+            busy[row][part] += u64::from(cycles);
         }
     }
-    for (kind, busy) in busy.iter().enumerate() {
-        let (name, count) = match machine.units.get(kind) {
-            Some(unit) => (unit.name.as_str(), u64::from(unit.count * machine.clusters)),
-            None => ("channels", machine.channels.len() as u64),
-        };
+    for ((name, count), busy) in rows.iter().zip(&busy) {
         let share = |cycles: &u64| 100 * PARTS * cycles / (count * schedule.cycles.max(1));
         let shares: Vec<String> = busy.iter().map(|c| format!("{:3}", share(c))).collect();
         println!("  {name:8} % {}", shares.join(" "));

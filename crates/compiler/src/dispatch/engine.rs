@@ -26,6 +26,8 @@ use crate::topology::{Topology, op_timings};
 
 /// Candidates of a kind of unit that are looked at in a round.
 const TRIES: usize = 64;
+/// The part of a period, from its start, in which transfers may arrive.
+const SLACK: u64 = 17;
 /// Beats for which register files are remembered.
 const HISTORY: u64 = 64;
 /// Part of the scratchpad, in 1/64, that must be free for results that need more room.
@@ -56,6 +58,10 @@ pub(super) struct Engine<'a> {
     pub now: u64,
     /// Cycles that one vector takes.
     pub beat: u64,
+    /// Transfers to clusters arrive at multiples of so many cycles, or fewer than `slack` cycles
+    /// after. So what is free between them, on all ports of a way, is time for whole vectors.
+    pub period: u64,
+    pub slack: u64,
     /// Cycles before their start in which instructions are issued.
     pub lookahead: u64,
     pub homes: HashMap<u32, Home>,
@@ -105,6 +111,8 @@ impl<'a> Engine<'a> {
         let occupancies = machine.ops.iter().flatten().map(|t| u64::from(t.occupancy));
         let shortest = occupancies.min().unwrap_or(0);
         let beat = shortest.max(network.shortest_transfer).max(1);
+        let transfer = network.shortest_transfer.max(1);
+        let period = transfer + (transfer * policy.period).div_ceil(128);
         let missing = cones.external_operands(&tasks);
         Ok(Self {
             flat,
@@ -122,6 +130,12 @@ impl<'a> Engine<'a> {
             stats: PlacementStats::default(),
             now: 0,
             beat,
+            period,
+            slack: if policy.period > 0 {
+                period.div_ceil(SLACK)
+            } else {
+                period
+            },
             lookahead: policy.lookahead * beat,
             homes: HashMap::new(),
             outputs,

@@ -6,6 +6,7 @@ use cyclotron_machine::OpTiming;
 use super::engine::Engine;
 use super::records::Draft;
 use super::tasks::STORE;
+use super::transfer::Transfer;
 use crate::placement::placer::result_delay;
 use crate::uses::distinct_sources;
 
@@ -26,6 +27,14 @@ struct Attempt {
     count: usize,
     /// The start that is tried.
     at: u64,
+}
+
+/// Where an operand comes from.
+enum Operand {
+    /// A copy in the cluster.
+    Here(u32),
+    /// It has to be sent.
+    Sent(Transfer),
 }
 
 /// Why an instruction cannot start when it should.
@@ -102,6 +111,11 @@ impl Engine<'_> {
         if round >= EASY {
             self.check_room(attempt)?;
         }
+        self.check_result(attempt, round)?;
+        // What is brought takes a slot until it is read: nothing comes before everything can.
+        for &stay in operands {
+            self.find_operand(cluster, stay, (at, span))?;
+        }
         let mut copies = [NONE; 3];
         for (copy, &stay) in copies.iter_mut().zip(operands) {
             *copy = self.provide(cluster, stay, (at, span))?;
@@ -112,10 +126,23 @@ impl Engine<'_> {
         if start > at {
             return Err(Obstacle::Until(start));
         }
+        self.check_result(attempt, round)?;
+        Ok(copies)
+    }
+
+    /// Whether there is room for the result.
+    fn check_result(&self, attempt: &Attempt, round: u32) -> Result<(), Obstacle> {
+        let &Attempt {
+            cluster, at, span, ..
+        } = attempt;
         let mut leaving = [0; 3];
         let mut count = 0;
-        for (&stay, &copy) in operands.iter().zip(&copies) {
-            if self.copies.get(copy).open && self.stays.get(stay).left == 1 && round < EASY {
+        for &stay in &attempt.operands[..attempt.count] {
+            let place = self.stays.get(stay);
+            let copy = self.copies.find(place.copies, cluster);
+            if let Some(copy) = copy.filter(|_| place.left == 1 && round < EASY)
+                && self.copies.get(copy).open
+            {
                 leaving[count] = self.copies.free_from_after(copy, at, span);
                 count += 1;
             }
@@ -123,7 +150,7 @@ impl Engine<'_> {
         let delay = result_delay(attempt.timing, self.machine);
         let occupancy = &self.occupancy[usize::from(cluster)];
         match occupancy.room_from(at + delay, self.slots(), &leaving[..count]) {
-            Some(room) if room <= at + delay => Ok(copies),
+            Some(room) if room <= at + delay => Ok(()),
             Some(room) => Err(Obstacle::Until(room - delay)),
             None => Err(Obstacle::Full),
         }
@@ -160,14 +187,29 @@ impl Engine<'_> {
         stay: u32,
         (at, span): (u64, u64),
     ) -> Result<u32, Obstacle> {
+        let copy = match self.find_operand(cluster, stay, (at, span))? {
+            Operand::Here(copy) => copy,
+            Operand::Sent(transfer) => self.commit_transfer(cluster, stay, transfer),
+        };
+        let kept = self.extend(copy, at, span);
+        kept.then_some(copy).ok_or(Obstacle::Until(at + 1))
+    }
+
+    /// How a value can be read in a cluster over `[at, at + span)`.
+    fn find_operand(
+        &mut self,
+        cluster: u16,
+        stay: u32,
+        (at, span): (u64, u64),
+    ) -> Result<Operand, Obstacle> {
         let first = self.stays.get(stay).copies;
         if let Some(copy) = self.copies.find(first, cluster) {
             let readable = self.copies.get(copy).readable(span);
             if readable > at {
                 return Err(Obstacle::Until(readable));
             }
-            if self.extend(copy, at, span) {
-                return Ok(copy);
+            if self.can_extend(copy, at, span) {
+                return Ok(Operand::Here(copy));
             }
             // Others have taken its slot since it was read last.
             self.stays.get_mut(stay).copies = self.copies.unlink(first, copy);
@@ -180,11 +222,7 @@ impl Engine<'_> {
             return Err(Obstacle::Until(at + room - last));
         };
         if let Some(transfer) = self.find_late_transfer(cluster, stay, from, (at, span)) {
-            let copy = self.commit_transfer(cluster, stay, transfer);
-            if self.extend(copy, at, span) {
-                return Ok(copy);
-            }
-            return Err(Obstacle::Until(at + 1));
+            return Ok(Operand::Sent(transfer));
         }
         let transfer = self.find_transfer(cluster, stay, from);
         let later = transfer.map_or(at + self.beat, |transfer| transfer.in_time(span));

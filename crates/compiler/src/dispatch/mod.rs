@@ -8,7 +8,11 @@
 //! - A *cone* is what is computed for one reader only. It goes where it can start
 //!   first, with a cost for every value that must be brought.
 //! - An operand that is missing comes from a bank or another cluster just before it is
-//!   read, or joins a stream of the same value to a third cluster (multicast).
+//!   read, or joins a stream of the same value to a third cluster (multicast). Most policies
+//!   let arrivals begin only in the first 8 of every 132 cycles ([`transfer`]): a transfer needs
+//!   a gap of a vector's length on several ports at once, and such gaps are rare where each
+//!   port's transfers begin at any cycle. Nothing is brought before all that an instruction
+//!   needs can be.
 //! - A result that leaves its cone is written to a bank at once. From then on its copy in
 //!   the register file is worth something, but may go at any time: it occupies a slot
 //!   from its write to its last known read, and a later read extends that if the slot is

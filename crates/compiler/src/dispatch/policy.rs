@@ -24,6 +24,9 @@ pub(crate) struct Policy {
     pub in_step: bool,
     /// Cones are issued depth first, what takes longest first; else in the plan's order.
     pub deep: bool,
+    /// Transfers arrive periodically: a period is so many 1/128 longer than one takes. 0: at any
+    /// time.
+    pub period: u64,
     /// By how much priorities are shaken, as a power of two; 0: not at all.
     pub jitter: u32,
     /// What they are shaken with.
@@ -45,15 +48,18 @@ impl Policy {
             alike: true,
             in_step: false,
             deep: true,
+            period: 4,
             jitter: 0,
             salt: 0,
         };
         let by_way = Self {
-            lookahead: 28,
+            lookahead: 20,
             by_way: true,
             loads_by_way: true,
             work: 1,
             gang: 1,
+            deep: false,
+            period: 0,
             ..first
         };
         let mut random = Random::new(trial, seed);
@@ -93,6 +99,11 @@ impl Policy {
             alike: random.flip(),
             in_step: random.flip(),
             deep: random.flip(),
+            period: if random.flip() {
+                0
+            } else {
+                2 + random.below(6)
+            },
             jitter: 0,
             salt: 0,
         }
@@ -102,7 +113,7 @@ impl Policy {
     fn neighbour(&self, random: &mut Random) -> Self {
         let mut policy = *self;
         for _ in 0..=random.below(2) {
-            match random.below(16) {
+            match random.below(17) {
                 0..=2 => policy.lookahead = (policy.lookahead + random.below(9)).max(8) - 4,
                 3 => policy.transfer = (policy.transfer + random.below(5)).saturating_sub(2),
                 4 => policy.work = (policy.work << random.below(3)).clamp(2, 64) >> 1,
@@ -112,6 +123,7 @@ impl Policy {
                 8 => policy.in_step ^= true,
                 9 => policy.deep ^= true,
                 10 => policy.alike ^= true,
+                11 => policy.period = random.below(9),
                 _ => {
                     policy.jitter = 1 + random.below(9) as u32;
                     policy.salt = random.next();

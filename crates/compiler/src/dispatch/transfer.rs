@@ -12,6 +12,9 @@ use crate::placement::residents::{NO_BANK, Sent};
 /// Beats that a transfer may arrive before others if it shares a stream with another one.
 const JOINING: u64 = 2;
 
+/// Periods that are looked at for a transfer.
+const PERIODS: u32 = 64;
+
 /// A transfer to a cluster that was found possible.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Transfer {
@@ -45,7 +48,7 @@ impl Engine<'_> {
         let joined = joined.filter(|transfer| transfer.arrives() >= from);
         let sent = self.sources(cluster, stay).filter_map(|source| {
             let first = source.at.max(from.saturating_sub(source.path.delay));
-            self.sent_at(source, source.path.earliest(&self.calendars, first))
+            self.sent_at(source, self.earliest_arrival(&source.path, first))
         });
         joined
             .chain(sent)
@@ -74,9 +77,9 @@ impl Engine<'_> {
             let last = until(&path)
                 .checked_sub(path.delay)
                 .filter(|&last| last >= first)?;
-            let latest = path.latest(&self.calendars, first, last);
+            let latest = self.latest_arrival(&path, first, last);
             latest.and_then(|at| self.sent_at(source, at)).or_else(|| {
-                let earliest = path.earliest(&self.calendars, first);
+                let earliest = self.earliest_arrival(&path, first);
                 self.sent_at(source, earliest).filter(|_| earliest <= last)
             })
         });
@@ -132,6 +135,41 @@ impl Engine<'_> {
     fn sent_at(&self, source: Transfer, at: u64) -> Option<Transfer> {
         let there = source.copy == NONE || self.can_extend(source.copy, at, source.path.span);
         there.then_some(Transfer { at, ..source })
+    }
+
+    /// The first start of a transfer from `first` on that arrives where it may in a period.
+    fn earliest_arrival(&self, path: &Path, first: u64) -> u64 {
+        let mut at = path.earliest(&self.calendars, first);
+        for _ in 0..PERIODS {
+            if self.phase(at + path.delay) < self.slack {
+                break;
+            }
+            let next = (at + path.delay).next_multiple_of(self.period);
+            at = path.earliest(&self.calendars, next - path.delay);
+        }
+        at
+    }
+
+    /// The last start of a transfer in `[first, last]` that arrives where it may in a period.
+    fn latest_arrival(&self, path: &Path, first: u64, last: u64) -> Option<u64> {
+        let mut at = path.latest(&self.calendars, first, last)?;
+        for _ in 0..PERIODS {
+            let phase = self.phase(at + path.delay);
+            if phase < self.slack {
+                return Some(at);
+            }
+            let last = (at + self.slack - 1).checked_sub(phase)?;
+            if last < first {
+                return None;
+            }
+            at = path.latest(&self.calendars, first, last)?;
+        }
+        None
+    }
+
+    /// Cycles since the start of the period.
+    fn phase(&self, cycle: u64) -> u64 {
+        cycle % self.period
     }
 
     /// A further receiver of a stream that is sent anyway.
