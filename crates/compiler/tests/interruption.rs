@@ -8,6 +8,12 @@ use cyclotron_compiler::{CompileError, Options, Phase, Phase2, compile};
 use rayon::ThreadPoolBuilder;
 use support::{machines::Shape, programs};
 
+/// On one thread. More threads report as they have time.
+fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    let pool = ThreadPoolBuilder::new().num_threads(1).build();
+    pool.expect("a thread").install(work)
+}
+
 #[test]
 fn every_report_can_stop_the_compiler() {
     let machine = Shape::f1().resolve(14);
@@ -19,9 +25,7 @@ fn every_report_can_stop_the_compiler() {
         };
         let reports_until = |last: usize| {
             let mut reports = 0;
-            // More threads report as they have time.
-            let one = ThreadPoolBuilder::new().num_threads(1).build();
-            let compiled = one.expect("a thread").install(|| {
+            let compiled = alone(|| {
                 compile(&program, &machine, &options, &mut |_, _| {
                     reports += 1;
                     match reports == last {
@@ -57,12 +61,14 @@ fn large_programs_report_within_passes() {
         ..Options::default()
     };
     let mut reports = Vec::new();
-    let stopped = compile(&program, &machine, &options, &mut |phase, part| {
-        reports.push((phase, part));
-        match phase {
-            Phase::Placement => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
+    let stopped = alone(|| {
+        compile(&program, &machine, &options, &mut |phase, part| {
+            reports.push((phase, part));
+            match phase {
+                Phase::Placement => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        })
     });
     assert_eq!(stopped.err(), Some(CompileError::Interrupted));
     let of = |phase| reports.iter().filter(move |report| report.0 == phase);
