@@ -32,6 +32,9 @@ impl Key {
     }
 }
 
+/// 2^64 over the golden ratio: steps of it spread evenly over any range.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Slots of the table that are probed beside the latest operand of a key.
 const NEAR: usize = 4;
 
@@ -160,11 +163,16 @@ impl<'a> Classes<'a> {
         if let Some(slot) = (near..near + NEAR).find(|&slot| ends(slot)) {
             return slot;
         }
-        let slots = self.table.len();
-        let first = ((u128::from(self.hash(key)) * slots as u128) >> u64::BITS) as usize;
-        let mut far = (first..slots).chain(0..first);
-        far.find(|&slot| ends(slot))
-            .expect("half of all slots are empty")
+        // Golden steps leave any run of full slots at once, also one that a program was
+        // written to fill.
+        let mut place = self.hash(key);
+        loop {
+            let slot = ((u128::from(place) * self.table.len() as u128) >> u64::BITS) as usize;
+            if ends(slot) {
+                return slot;
+            }
+            place = place.wrapping_add(GOLDEN);
+        }
     }
 
     /// The operand of a key that was computed last.
@@ -188,7 +196,7 @@ impl<'a> Classes<'a> {
         [head, key.scalar, pair, u64::from(key.src[2])]
             .into_iter()
             .fold(self.seed, |hash, word| {
-                let product = u128::from(hash ^ word) * 0x9e37_79b9_7f4a_7c15;
+                let product = u128::from(hash ^ word) * u128::from(GOLDEN);
                 (product >> 64) as u64 ^ product as u64
             })
     }
