@@ -134,23 +134,37 @@ impl<'a> Line<'a> {
             state.tasks += 1;
             scope.spawn(|_| {
                 let mut go_on = |_| !self.stopped.load(Ordering::Relaxed);
-                while self.place_next(0, &mut go_on) {}
-                self.state().tasks -= 1;
+                // Who sees the queue empty leaves at once, so that the next segment is not
+                // left to somebody who no longer looks.
+                while let Some(next) = self.take(0, |state| state.tasks -= 1) {
+                    if !self.place(next, &mut go_on) {
+                        break;
+                    }
+                }
             });
         }
     }
 
-    /// Places a segment if more than `most` wait.
-    fn place_next(&self, most: usize, go_on: &mut dyn FnMut(usize) -> bool) -> bool {
+    /// Takes a segment if more than `most` wait, or else notes something.
+    fn take(&self, most: usize, or_else: impl FnOnce(&mut State)) -> Option<(usize, Segment)> {
         let mut state = self.state();
-        if state.waiting.len() <= most {
-            return false;
+        let mut next = None;
+        if state.waiting.len() > most {
+            next = state.waiting.pop_front();
         }
-        let Some((index, segment)) = state.waiting.pop_front() else {
-            return false;
-        };
-        state.running += 1;
-        drop(state);
+        match next {
+            Some(_) => state.running += 1,
+            None => or_else(&mut state),
+        }
+        next
+    }
+
+    /// Places a segment that was taken; says whether to go on.
+    fn place(
+        &self,
+        (index, segment): (usize, Segment),
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> bool {
         let _left = Leave(self);
         let placed = Placer::new(self.site, &segment).run(|steps| {
             let before = self.placed.fetch_add(steps, Ordering::Relaxed);
@@ -168,7 +182,11 @@ impl<'a> Line<'a> {
             flow = poll(placed);
             flow.is_continue()
         };
-        while self.place_next(most, &mut go_on) {}
+        while let Some(next) = self.take(most, |_| ()) {
+            if !self.place(next, &mut go_on) {
+                break;
+            }
+        }
         if flow.is_break() {
             self.stop();
         }
