@@ -19,7 +19,8 @@ pub(crate) type Report<'r> = dyn FnMut(f64) -> ControlFlow<()> + 'r;
 /// `progress` is called on the calling thread only, with the fraction done.
 ///
 /// # Errors
-/// What the first piece that failed by itself gave; [`CompileError::Interrupted`] if
+/// What the first piece gave that failed by itself: a failure stops the other pieces, so where
+/// several would fail differently, it is one of theirs. [`CompileError::Interrupted`] if
 /// `progress` says so.
 pub(crate) fn abreast<T: Send>(
     count: usize,

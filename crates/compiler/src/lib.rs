@@ -4,9 +4,10 @@
 //! [`lower_bound`] says what no schedule can beat, [`plan_movement`] decides
 //! all off-chip traffic, and [`place`] gives every component its stream.
 //!
-//! Each phase is one pass over the program in order, with structs of arrays and
-//! 32-bit indices; none allocates per instruction, and each is at most
-//! n log n. All are deterministic.
+//! Phases work on structs of arrays with 32-bit indices; none allocates per
+//! instruction, and each pass is at most n log n. Placement cuts long programs into
+//! segments, or tries several policies, on all threads of the current pool (rayon's).
+//! All are deterministic, whatever the number of threads.
 
 mod abreast;
 mod bound;

@@ -116,7 +116,9 @@ pub fn place(
         let next = trials.min(trial + ABREAST);
         let policy = |trial| Policy::of_trial(trial, options.seed, chosen.as_ref());
         let policies: Vec<Policy> = (trial..next).map(policy).collect();
-        let most = best.as_ref().map_or(u64::MAX, |best| best.0.cycles - 1);
+        let most = best
+            .as_ref()
+            .map_or(u64::MAX, |best| best.0.cycles.saturating_sub(1));
         let (done, round) = ((trial + 1) as f64, policies.len() as f64);
         let mut report = |part: f64| progress((done + part * round) * share);
         let found = try_all(flat, plan, machine, (&policies, most), &mut report)?;

@@ -32,7 +32,11 @@ struct Delays {
 impl Delays {
     /// Cycles from an instruction's start to the first chunk of its result.
     fn first(&self, op: Op) -> u64 {
-        let timing = self.timing[op as usize];
+        self.first_by(self.timing[op as usize])
+    }
+
+    /// The same of any instruction with this timing.
+    fn first_by(&self, timing: OpTiming) -> u64 {
         let passes = if timing.multipass {
             timing.occupancy
         } else {
@@ -79,14 +83,11 @@ impl Paths {
             timing: timing.to_vec(),
             regfile_latency,
         };
-        let of_timing = |t: OpTiming| {
-            let passes = if t.multipass { t.occupancy } else { 0 };
-            u64::from(passes) + u64::from(t.latency) + regfile_latency
-        };
         let half = |index, report: &mut Report<'_>| {
             let pause: Pause<'_> = &mut || proceed(report(0.0));
             if index == 0 {
-                let release = releases(flat, timing, (fabric, channels), of_timing);
+                let first = |timing| delays.first_by(timing);
+                let release = releases(flat, timing, (fabric, channels), first);
                 let head = heads(flat, &delays, (fabric, &release), pause)?;
                 return Ok((head, Vec::new()));
             }

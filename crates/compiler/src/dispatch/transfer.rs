@@ -114,13 +114,13 @@ impl Engine<'_> {
             joined: false,
         };
         let bank = (place.bank != NO_BANK).then(|| {
-            let found = self.network.bank_to_cluster(place.bank, cluster);
+            let found = *self.network.bank_to_cluster(place.bank, cluster);
             let last = place.written_end.saturating_sub(found.1.span);
             source(place.written.max(last), found, place.bank, NONE)
         });
         let copies = self.copies.numbers(place.copies).filter_map(move |copy| {
             let state = self.copies.get(copy);
-            let found = self.network.cluster_to_cluster(state.cluster, cluster)?;
+            let found = *self.network.cluster_to_cluster(state.cluster, cluster)?;
             Some(source(
                 state.readable(found.1.span),
                 found,
@@ -175,10 +175,10 @@ impl Engine<'_> {
     /// A further receiver of a stream that is sent anyway.
     fn join(&self, cluster: u16, stay: u32, sent: &Sent) -> Option<Transfer> {
         let (copy, (xbar, path)) = if sent.bank {
-            (NONE, self.network.bank_to_cluster(sent.from, cluster))
+            (NONE, *self.network.bank_to_cluster(sent.from, cluster))
         } else {
             let copy = self.copies.find(self.stays.get(stay).copies, sent.from)?;
-            (copy, self.network.cluster_to_cluster(sent.from, cluster)?)
+            (copy, *self.network.cluster_to_cluster(sent.from, cluster)?)
         };
         Some(Transfer {
             at: sent.at,

@@ -123,6 +123,8 @@ fn check_wait(longest: u64) -> Result<(), CompileError> {
         what: "the wait between two entries of a stream (cycles)".into(),
         needs: longest,
         has: u64::from(u32::MAX),
-        fix: "use a machine whose latencies differ less".into(),
+        fix: "use a machine whose latencies differ less, or split the program if some part of the \
+              machine is idle for so long"
+            .into(),
     })
 }

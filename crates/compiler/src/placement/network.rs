@@ -215,25 +215,13 @@ impl Network {
 
     /// Bank to cluster, and the crossbar that it takes.
     #[inline]
-    pub fn bank_to_cluster(&self, bank: u16, cluster: u16) -> (u16, Path) {
-        *self.fetch(bank, cluster)
-    }
-
-    /// As [`Self::bank_to_cluster`].
-    #[inline]
-    pub fn fetch(&self, bank: u16, cluster: u16) -> &(u16, Path) {
+    pub fn bank_to_cluster(&self, bank: u16, cluster: u16) -> &(u16, Path) {
         &self.fetches[usize::from(bank) * self.clusters + usize::from(cluster)]
     }
 
     /// Cluster to cluster, if there is a crossbar among them.
     #[inline]
-    pub fn cluster_to_cluster(&self, from: u16, to: u16) -> Option<(u16, Path)> {
-        self.exchange(from, to).copied()
-    }
-
-    /// As [`Self::cluster_to_cluster`].
-    #[inline]
-    pub fn exchange(&self, from: u16, to: u16) -> Option<&(u16, Path)> {
+    pub fn cluster_to_cluster(&self, from: u16, to: u16) -> Option<&(u16, Path)> {
         self.among_clusters?;
         Some(&self.exchanges[usize::from(from) * self.clusters + usize::from(to)])
     }

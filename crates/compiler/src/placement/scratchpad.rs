@@ -36,7 +36,7 @@ impl Scratchpad {
 
     /// When a slot may be overwritten that is read or written over `[at, at + span)`.
     pub fn free_after(&self, at: u64, span: u64) -> u64 {
-        at + 1 + span.saturating_sub(self.shortest_write)
+        free_after(at, span, self.shortest_write)
     }
 
     /// The banks with a free slot, and when its first slot may be written; the
@@ -84,7 +84,7 @@ impl Places {
 
     /// When a place may be overwritten that is read or written over `[at, at + span)`.
     pub fn free_after(&self, at: u64, span: u64) -> u64 {
-        at + 1 + span.saturating_sub(self.shortest_write)
+        free_after(at, span, self.shortest_write)
     }
 
     /// First cycle at which a place may be written.
@@ -96,6 +96,11 @@ impl Places {
     pub fn release(&mut self, place: Place, free_from: u64) {
         self.free_from[usize::from(place.bank)][usize::from(place.slot)] = free_from;
     }
+}
+
+/// A write follows a read or write chunk by chunk, unless it is the faster.
+fn free_after(at: u64, span: u64, shortest_write: u64) -> u64 {
+    at + 1 + span.saturating_sub(shortest_write)
 }
 
 /// Fewest cycles that a write of a bank takes.

@@ -260,11 +260,11 @@ impl Placer<'_> {
         let resident = self.residents.get(record);
         let mut first = u64::MAX;
         if resident.bank != NO_BANK {
-            first = resident.written + self.network.fetch(resident.bank, 0).1.delay;
+            first = resident.written + self.network.bank_to_cluster(resident.bank, 0).1.delay;
         }
         for &(cluster, slot) in resident.copies.iter().take(SOURCES) {
             let written = self.regfiles.slot(cluster, slot).written;
-            let delay = match self.network.exchange(cluster, 0) {
+            let delay = match self.network.cluster_to_cluster(cluster, 0) {
                 Some((_, path)) => path.delay,
                 None => self.network.detour(cluster),
             };
@@ -276,8 +276,8 @@ impl Placer<'_> {
     /// The crossbar and the path from a bank or a cluster to a cluster.
     fn way(&self, from: u16, bank: bool, cluster: u16) -> Option<&(u16, Path)> {
         match bank {
-            true => Some(self.network.fetch(from, cluster)),
-            false => self.network.exchange(from, cluster),
+            true => Some(self.network.bank_to_cluster(from, cluster)),
+            false => self.network.cluster_to_cluster(from, cluster),
         }
     }
 
@@ -337,14 +337,14 @@ impl Placer<'_> {
             }
         };
         if resident.bank != NO_BANK {
-            let (_, path) = self.network.fetch(resident.bank, cluster);
+            let (_, path) = self.network.bank_to_cluster(resident.bank, cluster);
             let readable = resident
                 .written
                 .max(resident.written_end.saturating_sub(path.span));
             try_path(readable, path, resident.bank, true);
         }
         for &(sender, slot) in resident.copies.iter().rev().take(SOURCES) {
-            if let Some((_, path)) = self.network.exchange(sender, cluster) {
+            if let Some((_, path)) = self.network.cluster_to_cluster(sender, cluster) {
                 let readable = self.regfiles.readable(sender, slot, path.span);
                 try_path(readable, path, sender, false);
             }
