@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cyclotron_program::{Graph, HeOp, Node, input_margin};
+use cyclotron_program::{Graph, HeOp, Scheme, input_margin};
 use cyclotron_ring::prf::Seed;
 use cyclotron_schemes::{Ciphertext, Context, Plaintext, SchemeError, random_seed};
 use rayon::prelude::*;
@@ -26,13 +26,15 @@ pub(crate) fn encrypt_inputs(
     let inputs = &plan.interface().inputs;
     let known: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
     check_names("encrypted input", &known, values.keys())?;
+    let graph = &plan.interface().graph;
+    let margin = input_margin(graph);
     let encrypt_one = |input: &cyclotron_lower::InputUse| {
         let name = &input.name;
         let given = values.get(name).ok_or_else(|| SessionError::MissingInput {
             kind: "encrypted input",
             name: name.clone(),
         })?;
-        check_magnitude(&plan.interface().graph, name, given)?;
+        check_limit(graph, name, given, input_limit(graph, name, margin))?;
         let plaintext = given
             .encode(context, name, input.level, input.scale, FRESH_FACTOR)
             .map_err(|error| named(name, error))?;
@@ -73,28 +75,28 @@ fn named(name: &str, error: SessionError) -> SessionError {
     }
 }
 
-/// Refuses CKKS inputs beyond what the program was calibrated for: its values
-/// could outgrow their modulus, and the result would be wrong without a sign.
-fn check_magnitude(graph: &Graph, name: &str, given: &Values) -> Result<(), SessionError> {
-    let is_input = |node: &Node| matches!(node.op, HeOp::Input { .. });
+/// The largest magnitude that an encrypted input may have, if the program was calibrated:
+/// the largest of its samples, times `margin`.
+fn input_limit(graph: &Graph, name: &str, margin: f64) -> Option<f64> {
+    let of_input = |op: &HeOp| matches!(op, HeOp::Input { input, .. } if graph.inputs[*input as usize] == name);
     let measured = graph.nodes.iter().zip(&graph.measured);
-    let largest = measured
-        .filter(|(node, _)| is_input(node))
-        .fold(0.0, |m: f64, (_, &v)| m.max(v));
-    check_limit(graph, name, given, largest)
+    measured
+        .filter(|(node, _)| of_input(&node.op))
+        .map(|(_, &largest)| largest * margin)
+        .reduce(f64::max)
 }
 
-/// The same for values whose largest was `measured`; 0 if nothing was.
+/// Refuses CKKS values beyond what the program was calibrated for: its values
+/// could outgrow their modulus, and the result would be wrong without a sign.
 pub(crate) fn check_limit(
     graph: &Graph,
     name: &str,
     given: &Values,
-    measured: f64,
+    limit: Option<f64>,
 ) -> Result<(), SessionError> {
-    if measured <= 0.0 || graph.scheme != cyclotron_program::Scheme::Ckks {
+    let Some(limit) = limit.filter(|_| graph.scheme == Scheme::Ckks) else {
         return Ok(());
-    }
-    let limit = input_margin(graph) * measured;
+    };
     match given.numbers().find(|(_, value)| value.abs() > limit) {
         None => Ok(()),
         Some((slot, value)) => Err(SessionError::Values {

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use cyclotron_isa::LimbProgram;
 use cyclotron_lower::{InputUse, OutputUse, PlainEncoding, PlainUse};
-use cyclotron_program::Graph;
+use cyclotron_program::{Graph, input_margin};
 use cyclotron_ring::LimbBuf;
 use cyclotron_schemes::{Ciphertext, ClientWord, Context, KeySpec, PlainOperand};
 
@@ -70,6 +70,7 @@ impl Interface {
         given: &BTreeMap<String, Values>,
     ) -> Result<Vec<PlainOperand>, SessionError> {
         check_names("plaintext input", &self.runtime_plains(), given.keys())?;
+        let margin = input_margin(&self.graph);
         self.plains
             .iter()
             .map(|used| {
@@ -77,8 +78,8 @@ impl Interface {
                 let constant = plain.values.clone().map(Values::Real);
                 if let Some(values) = given.get(&plain.name) {
                     let measured = self.graph.measured_plains.get(used.plain as usize);
-                    let measured = measured.copied().unwrap_or(0.0);
-                    check_limit(&self.graph, &plain.name, values, measured)?;
+                    let limit = measured.map(|largest| largest * margin);
+                    check_limit(&self.graph, &plain.name, values, limit)?;
                 }
                 let values = constant.as_ref().or_else(|| given.get(&plain.name));
                 let values = values.ok_or_else(|| SessionError::MissingInput {

@@ -297,3 +297,37 @@ fn a_run_can_be_watched_and_abandoned() {
     let (outputs, _) = evaluator.run(&plan, &sent, &v, None).unwrap();
     assert_expected(&client.decrypt(&plan, &outputs).unwrap());
 }
+
+/// `z = x + y`, whose samples reached 0.001 and 1000.
+#[test]
+fn each_input_is_held_to_its_own_samples() {
+    let mut graph = Graph::new("test", ProgramScheme::Ckks, LOG_N);
+    graph.inputs = vec!["x".to_owned(), "y".to_owned()];
+    graph.outputs.push("z".to_owned());
+    let mut push = |op| graph.push(op, Span::default());
+    let mut input = |input| {
+        push(HeOp::Input {
+            input,
+            scale_bits: None,
+        })
+    };
+    let (a, b) = (input(0), input(1));
+    let ct = push(HeOp::Add { a, b });
+    push(HeOp::Output { ct, output: 0 });
+    graph.measured = vec![0.001, 1000.0, 1000.001, 1000.001];
+    let params = Arc::new(Parameters::from_json(CKKS_LITERAL, None).unwrap());
+    let plan = Plan::lower(&Arc::new(graph), &params, None, None, 8.0).unwrap();
+    let client = client(&plan, Some(1));
+    let encrypt = |x: f64, y: f64| {
+        let both = [("x", x), ("y", y)];
+        let both = both.map(|(name, value)| (name.to_owned(), Values::Real(vec![value])));
+        client.encrypt(&plan, &BTreeMap::from(both))
+    };
+    assert!(encrypt(0.0015, 1500.0).is_ok());
+    for (x, y, wrong) in [(1000.0, 1.0, "x"), (0.0021, 1.0, "x"), (0.001, 2001.0, "y")] {
+        match encrypt(x, y) {
+            Err(SessionError::Values { name, .. }) => assert_eq!(name, wrong),
+            other => panic!("{x}, {y}: {other:?}"),
+        }
+    }
+}
