@@ -151,7 +151,9 @@ def largest(values: Vector) -> float:
 
 def exact_numbers(array: NDArray[Any]) -> bool:
     """Tell whether an array of objects holds fractions or decimals, and floats or integers."""
-    kinds = {type(item) for item in array.flat}
+    if array.dtype != object:
+        return False
+    kinds = {type(i.item()) if isinstance(i, np.generic) else type(i) for i in array.flat}
     return bool(kinds & {Fraction, Decimal}) and kinds <= {Fraction, Decimal, int, float}
 
 

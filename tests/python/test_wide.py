@@ -12,6 +12,7 @@ import pytest
 
 import cyclotron
 from cyclotron import Encrypted, Plain, Wide, shape
+from cyclotron.wide import exact_numbers
 
 #: What a sum or product of 106 bits may be wrong by, relative to its operands.
 ROUNDING = Fraction(1, 2**101)
@@ -47,6 +48,22 @@ def test_what_it_is_made_of() -> None:
     for wrong in (["a"], [None], 3, [float("nan")], [10**400]):
         with pytest.raises(cyclotron.ProgramError, match="106 bits"):
             Wide.of(wrong)  # type: ignore[arg-type]
+
+
+def test_numbers_of_numpy_may_stand_among_fractions() -> None:
+    @cyclotron.program(scheme="ckks", n=8192)
+    def same(x: Encrypted) -> Any:
+        return x
+
+    given: list[Any] = [Fraction(1, 3), np.float64(0.5), np.int64(2), np.float32(0.25)]
+    found = same.twin({"x": given})["output"]
+    assert isinstance(found, Wide)
+    expected = [Fraction(1, 3), Fraction(1, 2), Fraction(2), Fraction(1, 4)]
+    for number, exact in zip(found.fractions()[:4], expected, strict=True):
+        assert abs(number - exact) <= exact * ROUNDING
+    # Ordinary arrays are not looked through number by number.
+    assert not exact_numbers(np.ones(4))
+    assert not exact_numbers(np.array([np.float64(0.5), 1], object))
 
 
 @cyclotron.program(
