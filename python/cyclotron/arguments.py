@@ -19,8 +19,12 @@ Text = TypeVar("Text", str, "str | None")
 def number(value: object, what: str, least: float, most: float) -> float:
     """Return a finite number from ``least`` to ``most``, both included."""
     right = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not right or not math.isfinite(value) or not least <= value <= most:  # type: ignore[arg-type, operator]
-        raise ProgramError(f"{what} is {value!r}; use a number from {least:g} to {most:g}")
+    try:
+        right = right and math.isfinite(value) and least <= value <= most  # type: ignore[arg-type, operator]
+    except OverflowError:  # an integer beyond float64
+        right = False
+    if not right:
+        raise ProgramError(f"{what} is {_shown(value)}; use a number from {least:g} to {most:g}")
     return float(value)  # type: ignore[arg-type]
 
 
@@ -33,7 +37,7 @@ def whole(value: object, what: str, least: int, most: int) -> int:
     """Return a whole number from ``least`` to ``most``, both included."""
     right = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not right or not least <= value <= most:  # type: ignore[operator]
-        raise ProgramError(f"{what} is {value!r}; use a whole number from {least} to {most}")
+        raise ProgramError(f"{what} is {_shown(value)}; use a whole number from {least} to {most}")
     return int(value)  # type: ignore[call-overload, no-any-return]
 
 
@@ -49,6 +53,12 @@ def text(value: Text, what: str) -> Text:
     if value is not None and not isinstance(value, str):
         raise ProgramError(f"{what} is {value!r}; use a string")
     return value
+
+
+def _shown(value: object) -> str:
+    """Show a wrong argument; Python writes no integers of many thousand digits."""
+    long = isinstance(value, int) and value.bit_length() > 256
+    return f"an integer of {value.bit_length()} bits" if long else repr(value)  # type: ignore[attr-defined]
 
 
 #: Largest base-2 logarithm of an encoding's scale.

@@ -62,9 +62,9 @@ class Encrypted:
     """An encrypted value of a program: all slots of one ciphertext.
 
     Supports ``+``, ``-`` and ``*`` with other encrypted values, numpy vectors
-    (shorter ones are padded with zeros) and numbers, ``/`` by numbers and full
-    vectors (CKKS), ``**`` with a positive whole exponent, and the methods below. A
-    handle is never changed; every operation makes a new one.
+    (shorter ones are padded with zeros) and numbers, ``/`` by numbers and vectors
+    with a value for each slot (CKKS), ``**`` with a positive whole exponent, and the
+    methods below. A handle is never changed; every operation makes a new one.
     """
 
     __slots__ = ("node", "program")
@@ -106,8 +106,17 @@ class Encrypted:
             self._refuse("can be divided by known numbers only; multiply it by a value of 1 / x")
         if self.program.scheme != "ckks":
             self._refuse("is an integer modulo t, which cannot be divided; use CKKS")
-        with np.errstate(divide="ignore"):
-            return self * (1.0 / np.asarray(other, dtype=np.float64))
+        try:
+            with np.errstate(divide="ignore", over="ignore"):
+                inverse = np.asarray(1.0 / np.asarray(other, dtype=np.float64))
+        except (TypeError, ValueError, OverflowError):
+            self._refuse("can be divided by numbers of float64 only")
+        if inverse.ndim == 1 and inverse.size < self.slots:
+            self._refuse(
+                f"has {self.slots} slots, and the vector to divide by only {inverse.size} values; "
+                "give one for each, such as 1 where the result does not matter"
+            )
+        return self * inverse
 
     def __rtruediv__(self, other: object) -> NoReturn:
         self._refuse(

@@ -26,7 +26,8 @@ class Options:
         Makes keys and encryption repeatable, for tests and comparisons only;
         fresh randomness of the operating system when None. A whole number from 0.
     threads
-        CPU threads, at most 256; all cores when 0.
+        CPU threads of a run, at most 256; all cores when 0. Compiling takes all cores, or
+        as many threads as the environment variable ``RAYON_NUM_THREADS`` says.
     security
         Bits of security to choose parameters for: 128, 192 or 256.
     allow_insecure
@@ -80,18 +81,25 @@ class Options:
             raise UsageError(
                 f'on is {self.on!r}; use "cpu", the name of a machine or the path of its TOML file'
             )
-        if isinstance(self.overlays, str) or not all(isinstance(o, str) for o in self.overlays):
+        overlays: object = self.overlays
+        right = isinstance(overlays, (list, tuple)) and all(isinstance(o, str) for o in overlays)
+        if not right:
             raise UsageError(f"overlays are {self.overlays!r}; use a tuple of names")
         if self.seed is not None:
             arguments.whole(self.seed, "seed", 0, 2**64 - 1)
         arguments.whole(self.threads, "threads", 0, MAX_THREADS)
-        if self.security not in (128, 192, 256):
+        if isinstance(self.security, float) or self.security not in (128, 192, 256):
             raise UsageError(f"security is {self.security!r}; use 128, 192 or 256")
+        if self.keyswitch not in (None, "listing1", "hybrid"):
+            raise UsageError(f'keyswitch is {self.keyswitch!r}; use "listing1", "hybrid" or None')
+        arguments.flag(self.faithful, "faithful")
         arguments.reason(self.allow_insecure)
         arguments.precision_bits(self.precision_bits)
         if self.levels is not None:
             arguments.whole(self.levels, "levels", 1, MAX_LEVELS)
         arguments.whole(self.effort, "effort", 0, 2)
+        if self.phase2 not in ("greedy", "csr"):
+            raise UsageError(f'phase2 is {self.phase2!r}; use "greedy" or "csr"')
 
     @property
     def variant(self) -> str | None:

@@ -137,7 +137,7 @@ class Slots:
             )
         array = np.array(values)
         if exact_numbers(array):
-            array = array.astype(np.float64)
+            array = _rounded(array, what)
         self._check_size(what, array.size, array.shape)
         result = self._numbers(array, what)
         result.flags.writeable = False
@@ -157,7 +157,7 @@ class Slots:
     def scalar(self, value: object, what: str = "a scalar") -> float | int:
         """Check one number and convert it to float (CKKS) or a centred int (BGV)."""
         array = np.array(value)
-        number = self._numbers(array.astype(np.float64) if exact_numbers(array) else array, what)
+        number = self._numbers(_rounded(array, what) if exact_numbers(array) else array, what)
         return float(number) if self.scheme == "ckks" else int(number)
 
     def _numbers(self, array: NDArray[Any], what: str) -> NDArray[Any]:
@@ -195,6 +195,14 @@ class Slots:
             return values
         residue = np.mod(values, self.t)
         return np.where(residue > self.t // 2, residue - self.t, residue)
+
+
+def _rounded(array: NDArray[Any], what: str) -> NDArray[np.float64]:
+    """Round fractions, decimals and what stands among them."""
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        raise ProgramError(f"{what} holds a value beyond those of float64") from None
 
 
 def _shown(array: NDArray[Any]) -> str:

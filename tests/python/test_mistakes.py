@@ -6,6 +6,7 @@ import json
 import resource
 import signal
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ def test_numbers_of_any_type_are_read_or_refused() -> None:
         ("a", "'a'"),
         (None, "None"),
         (0.5, "round it"),
+        (Fraction(10**400), "beyond those of float64"),
     ]
     for value, message in wrong:
         with pytest.raises(cyclotron.UsageError, match=message):
@@ -61,8 +63,8 @@ def test_numbers_of_any_type_are_read_or_refused() -> None:
 
 
 #: Not what the types say, on purpose.
-WRONG: Any = (cyclotron.plain, take, np.sum)
-wrong_plain, wrong_take, wrong_sum = WRONG
+WRONG: Any = (cyclotron.plain, take, np.sum, "a")
+wrong_plain, wrong_take, wrong_sum, wrong_value = WRONG
 WRONG_BODIES: list[tuple[Callable[[Encrypted], Any], str]] = [
     (lambda x: x / x, "divided by known numbers"),
     (lambda x: 1 / x, "approximate 1/x"),
@@ -77,6 +79,12 @@ WRONG_BODIES: list[tuple[Callable[[Encrypted], Any], str]] = [
     (lambda x: x * cyclotron.plain([1.5], scale_bits=float("nan")), "scale_bits is nan"),
     (lambda x: x * cyclotron.plain([1.5], scale_bits=1000), "from 0 to 120"),
     (lambda x: x * 10**400, "1329 bits"),
+    (lambda x: x * wrong_plain(Fraction(10**400)), "beyond those of float64"),
+    (lambda x: x * wrong_plain([Fraction(10**400), 1]), "beyond those of float64"),
+    (lambda x: x / [2.0, 4.0], "only 2 values"),
+    (lambda x: x / np.ones(4095), "only 4095 values"),
+    (lambda x: x / 10**400, "numbers of float64"),
+    (lambda x: x / wrong_value, "numbers of float64"),
     (lambda _: [], "no output"),
 ]
 
@@ -102,6 +110,7 @@ def test_division_by_numbers_is_multiplication() -> None:
         {"precision_bits": "a"},
         {"tolerance": "a"},
         {"tolerance": -1},
+        {"tolerance": 10**400},
         {"allow_insecure": 3},
         {"allow_insecure": " "},
         {"name": 3},
@@ -124,6 +133,10 @@ def test_wrong_settings_of_a_program_are_refused(settings: dict[str, Any]) -> No
         {"on": 3}, {"seed": "a"}, {"seed": -1}, {"threads": -1}, {"threads": 1.5},
         {"threads": 10**6}, {"security": 100}, {"levels": 0}, {"levels": 500}, {"effort": 5},
         {"precision_bits": 0}, {"overlays": "a"}, {"allow_insecure": ""},
+        {"overlays": None}, {"overlays": 3}, {"overlays": ("a", 1)}, {"security": 128.0},
+        {"security": "128"}, {"security": None}, {"keyswitch": "auto"}, {"keyswitch": ["hybrid"]},
+        {"phase2": "best"}, {"phase2": None}, {"faithful": 1}, {"faithful": "no"},
+        {"precision_bits": 10**400}, {"threads": 10**4000}, {"seed": 10**400},
     ],
     ids=str,
 )  # fmt: skip
@@ -134,6 +147,10 @@ def test_wrong_options_are_refused(options: dict[str, Any]) -> None:
 
 def test_what_is_no_program_no_samples_and_no_inputs_is_refused() -> None:
     wrong: list[tuple[Callable[[], object], str]] = [
+        (
+            lambda: weighted.twin({"x": [1], "w": [Fraction(10**400)]}),
+            "input 'w' holds a value beyond",
+        ),
         (lambda: cyclotron.simulate(square, {"x": [1]}), "not a compiled program"),  # type: ignore[arg-type]
         (lambda: cyclotron.compile(square, samples={"x": [1]}), "list of inputs"),  # type: ignore[dict-item]
         (lambda: square.twin(3), "mapping"),  # type: ignore[arg-type]
