@@ -343,3 +343,22 @@ def test_a_schedule_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) ->
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("s", "old")]
     compiled.schedule.save(str(path), {})
     cyclotron.Schedule.load(str(path)).check()
+
+
+def test_a_schedule_replaces_a_file_as_far_as_the_folder_allows(tmp_path: Path) -> None:
+    compiled = cyclotron.compile(double, on="f1")
+    assert compiled.schedule is not None
+    # Nothing beside this has room for a longer name.
+    for name in ("s", "s" * 255):
+        path = tmp_path / name
+        path.write_text("old")
+        path.chmod(0o640)
+        compiled.schedule.save(str(path), {})
+        cyclotron.Schedule.load(str(path)).check()
+        assert path.stat().st_mode & 0o777 == 0o640
+    tmp_path.chmod(0o500)
+    try:
+        compiled.schedule.save(str(tmp_path / "s"), {"again": "yes"})
+    finally:
+        tmp_path.chmod(0o700)
+    assert len(list(tmp_path.iterdir())) == 2

@@ -1,6 +1,7 @@
 //! Schedules for machines.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
+use std::io::ErrorKind::{InvalidFilename, PermissionDenied};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -196,17 +197,29 @@ impl PySchedule {
     }
 }
 
-/// Writes a file beside `path`, then gives it that name. What is no plain file (a pipe, a
-/// link) is written as it is.
+/// Writes a file beside `path`, with the permissions of the one that it replaces, then gives
+/// it that name. What is no plain file (a pipe, a link) is written as it is, and so is a file
+/// beside which none can be made: in a folder of others, or with a name of full length.
 fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
-    let plain = std::fs::symlink_metadata(path).map_or(true, |found| found.is_file());
+    let old = std::fs::symlink_metadata(path).ok();
+    let plain = old.as_ref().is_none_or(Metadata::is_file);
     let (true, Some(name)) = (plain, path.file_name()) else {
         return std::fs::write(path, content);
     };
     let mut part = name.to_owned();
     part.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(part);
-    let written = std::fs::write(&part, content).and_then(|()| std::fs::rename(&part, path));
+    let mut file = match File::create(&part) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), PermissionDenied | InvalidFilename) => {
+            return std::fs::write(path, content);
+        }
+        Err(error) => return Err(error),
+    };
+    let written = file
+        .write_all(content)
+        .and_then(|()| old.map_or(Ok(()), |old| file.set_permissions(old.permissions())))
+        .and_then(|()| std::fs::rename(&part, path));
     if written.is_err() {
         // The first error is the one to report.
         let _ = std::fs::remove_file(&part);
