@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import multiprocessing
 import os
 import signal
 import threading
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Command
@@ -16,6 +19,7 @@ from conftest import Command
 from cyclotron import _native
 from cyclotron.errors import CyclotronError, UsageError
 from cyclotron.exploration import Axis, Study, area_mm2, points, sweep
+from cyclotron.progress import Silent, Update
 
 STUDY = Study(
     machine="f1",
@@ -56,23 +60,64 @@ def test_a_finished_point_is_not_computed_again(tmp_path: Path) -> None:
         sweep(STUDY, store=store, jobs=1)
 
 
+class Interrupting(Silent):
+    """Interrupts this process soon after the first point, when others are being compiled."""
+
+    def __init__(self) -> None:
+        self.timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+        self.workers: list[multiprocessing.process.BaseProcess] = []
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[Update]:
+        del name
+
+        def update(what: str, share: float) -> None:
+            del what, share
+            if not self.workers:
+                self.workers = [*multiprocessing.active_children()]
+                self.timer.start()
+
+        yield update
+
+
 def test_an_interrupt_ends_the_processes_of_a_sweep(tmp_path: Path) -> None:
     store = tmp_path / "results.jsonl"
-    axes = (Axis("clusters", (4, 8, 16)),)
+    axes = (Axis("clusters", (2, 4, 8, 16)),)
     # A process that a shell started in the background ignores interrupts until told otherwise.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    start = time.monotonic()
+    watch = Interrupting()
+    others = set(multiprocessing.active_children())
     try:
         with pytest.raises(KeyboardInterrupt):
-            sweep(Study("f1", axes, ("lola-mnist",)), store=store, jobs=2)
+            sweep(Study("f1", axes, ("lola-mnist",)), store=store, jobs=2, progress=watch)
     finally:
+        watch.timer.cancel()
         signal.signal(signal.SIGINT, before)
-    # One point takes several seconds.
-    assert time.monotonic() - start < 4
-    for worker in multiprocessing.active_children():
-        worker.join(2)
-        assert not worker.is_alive()
+    workers = set(watch.workers) - others
+    assert len(workers) == 2
+    for worker in workers:
+        worker.join(60)
+        # One that had finished its work would end with 0.
+        assert worker.exitcode == -signal.SIGTERM
+    assert 0 < len(store.read_text().splitlines()) < 4
+
+
+def environment(task: Any) -> dict[str, Any]:
+    """Stand in for the evaluation of a task."""
+    return {"key": task.key, "threads": os.environ.get("RAYON_NUM_THREADS")}
+
+
+@pytest.mark.parametrize("wish", [None, "7"])
+def test_processes_share_the_cores(monkeypatch: pytest.MonkeyPatch, wish: str | None) -> None:
+    module = importlib.import_module("cyclotron.exploration.sweep")
+    monkeypatch.setattr(module, "_evaluate", environment)
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    if wish is None:
+        monkeypatch.delenv("RAYON_NUM_THREADS", raising=False)
+    else:
+        monkeypatch.setenv("RAYON_NUM_THREADS", wish)
+    assert {row["threads"] for row in sweep(STUDY, jobs=2)} == {wish or "3"}
+    assert os.environ.get("RAYON_NUM_THREADS") == wish
 
 
 def test_what_does_not_fit_is_listed_with_the_reason() -> None:

@@ -78,7 +78,8 @@ def sweep(
         computed again, and what is finished is added to it at once, so that an
         interrupted sweep goes on where it stopped.
     jobs
-        Processes; one for each core when 0, none but this one when 1.
+        Processes; one for each core when 0, none but this one when 1. They share the
+        cores: each compiles on its part, or on ``RAYON_NUM_THREADS`` threads.
     progress
         Watches the sweep.
 
@@ -135,7 +136,10 @@ def _run(tasks: Sequence[_Task], jobs: int) -> Any:
     # A fresh interpreter, because threads of the compiled module do not survive a fork.
     context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, mp_context=context)
+    threads = max(1, (os.cpu_count() or 1) // workers)
+    pool = ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_limit_threads, initargs=(threads,)
+    )
     try:
         with _interrupts_blocked():
             waiting: dict[Future[dict[str, Any]], str] = {
@@ -152,6 +156,11 @@ def _run(tasks: Sequence[_Task], jobs: int) -> Any:
             worker.terminate()
         raise
     pool.shutdown()
+
+
+def _limit_threads(threads: int) -> None:
+    """Share the cores out: every process would compile on all of them."""
+    os.environ.setdefault("RAYON_NUM_THREADS", str(threads))
 
 
 @contextmanager
