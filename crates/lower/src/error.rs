@@ -38,7 +38,8 @@ pub enum LowerError {
     },
     /// No parameters satisfy the program.
     #[error(
-        "no parameters up to {limbs} limbs run this program at {security}-bit security; the longest that was tried fails with: {last}"
+        "no parameters with at most {limbs} {} run this program at {security}-bit security; the longest that was tried fails with: {last}",
+        if *limbs == 1 { "limb" } else { "limbs" }
     )]
     NoParameters {
         /// Data limbs that were tried.
