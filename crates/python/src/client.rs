@@ -12,7 +12,7 @@ use crate::encryptor::PyPublicKey;
 use crate::error::{CyclotronError, raise};
 use crate::parameters::PyParameters;
 use crate::plan::PyPlan;
-use crate::stored::{PyCiphertext, PyEvaluationKeys, ciphertexts, named};
+use crate::stored::{PyCiphertext, PyEvaluationKeys, ciphertexts, encrypted};
 
 /// Makes keys, encrypts and decrypts.
 #[pyclass(name = "Client", module = "cyclotron._native", frozen)]
@@ -56,11 +56,7 @@ impl PyClient {
         plan: &PyPlan,
         values: &Bound<'_, PyDict>,
     ) -> PyResult<BTreeMap<String, PyCiphertext>> {
-        let values = arrays::named_values(values)?;
-        let made = py
-            .detach(|| self.client.encrypt(&plan.plan, &values))
-            .map_err(raise)?;
-        Ok(named(made))
+        encrypted(py, values, |values| self.client.encrypt(&plan.plan, values))
     }
 
     /// Decrypts outputs of a program, by name: all slots, float64 (CKKS) or int64 in

@@ -7,12 +7,11 @@ use cyclotron_session::{Encryptor, PublicKey};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrays;
 use crate::client::seed_bytes;
 use crate::error::raise;
 use crate::parameters::PyParameters;
 use crate::plan::PyPlan;
-use crate::stored::{PyCiphertext, named};
+use crate::stored::{PyCiphertext, encrypted};
 
 /// A public encryption key. Whoever has it can encrypt; only the client that made it
 /// can decrypt.
@@ -75,10 +74,8 @@ impl PyEncryptor {
         plan: &PyPlan,
         values: &Bound<'_, PyDict>,
     ) -> PyResult<BTreeMap<String, PyCiphertext>> {
-        let values = arrays::named_values(values)?;
-        let made = py
-            .detach(|| self.encryptor.encrypt(&plan.plan, &values))
-            .map_err(raise)?;
-        Ok(named(made))
+        encrypted(py, values, |values| {
+            self.encryptor.encrypt(&plan.plan, values)
+        })
     }
 }

@@ -5,11 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use cyclotron_ring::{LimbBuf, Word};
 use cyclotron_schemes::{Ciphertext, Context, Limbs};
-use cyclotron_session::{EvaluationKeys, SessionError, StoredCiphertext};
+use cyclotron_session::{EvaluationKeys, SessionError, StoredCiphertext, Values};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
+use crate::arrays;
 use crate::error::raise;
 
 /// A ciphertext.
@@ -98,6 +99,20 @@ pub(crate) fn named(made: BTreeMap<String, StoredCiphertext>) -> BTreeMap<String
     made.into_iter()
         .map(|(name, stored)| (name, PyCiphertext { stored }))
         .collect()
+}
+
+/// Encrypts values by name, as Python gives them, without holding the interpreter.
+pub(crate) fn encrypted(
+    py: Python<'_>,
+    values: &Bound<'_, PyDict>,
+    encrypt: impl FnOnce(
+        &BTreeMap<String, Values>,
+    ) -> Result<BTreeMap<String, StoredCiphertext>, SessionError>
+    + Send,
+) -> PyResult<BTreeMap<String, PyCiphertext>> {
+    let values = arrays::named_values(values)?;
+    let made = py.detach(|| encrypt(&values)).map_err(raise)?;
+    Ok(named(made))
 }
 
 /// Key-switch keys.
