@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cyclotron import _native, arguments, span
+from cyclotron import _native, arguments, binding, span
 from cyclotron.encrypted import Encrypted, Plain, Taken
-from cyclotron.errors import ProgramError, UsageError, program_error
+from cyclotron.errors import ProgramError, program_error
 from cyclotron.slots import Slots
-from cyclotron.wide import Given, Inputs, Vector, Wide
+from cyclotron.wide import Inputs, Vector
 
 if TYPE_CHECKING:
     from cyclotron.span import Span
@@ -318,49 +317,8 @@ class Program:
         return graph
 
     def bind(self, values: Inputs) -> dict[str, Vector]:
-        """Check run-time values against the declared inputs, encrypted and plain.
-
-        A two-dimensional array called ``x`` stands for the inputs ``x.0``,
-        ``x.1``, ... of its rows.
-
-        Raises
-        ------
-        UsageError
-            For an unknown or missing name, or values that do not fit.
-        """
-        if not isinstance(values, Mapping):
-            raise UsageError('inputs are a mapping from names to values, {"x": [1, 2, 3]}')
-        lengths = {i.name: i.length for i in self.inputs.values()} | self.plain_inputs
-        given: dict[str, Given] = {}
-        for name, value in values.items():
-            rows = [n for n in lengths if n.startswith(f"{name}.")]
-            if name in lengths or not rows:
-                given[name] = value
-                continue
-            size = (value.size,) if isinstance(value, Wide) else np.shape(value)  # type: ignore[arg-type]
-            if len(size) != 2 or size[0] != len(rows):
-                raise UsageError(
-                    f"input {name!r} must have shape ({len(rows)}, values), not {size}"
-                )
-            given |= dict(zip(rows, value, strict=True))
-        for name in given:
-            if name not in lengths:
-                raise UsageError(
-                    f"program {self.name!r} has no input {name!r}; {_choices(name, list(lengths))}"
-                )
-        if missing := [name for name in lengths if name not in given]:
-            raise UsageError(f"program {self.name!r} needs a value for input {missing[0]!r}")
-        return {name: self._bind_one(name, given[name], lengths[name]) for name in lengths}
-
-    def _bind_one(self, name: str, value: Given, length: int | None) -> Vector:
-        read = self.geometry.wide_vector if name in self.inputs else self.geometry.vector
-        try:
-            vector = read(value, f"input {name!r}")
-        except ProgramError as error:
-            raise UsageError(str(error)) from None
-        if length is not None and len(vector) > length:
-            raise UsageError(f"input {name!r} has {len(vector)} values; it takes at most {length}")
-        return vector
+        """Check run-time values against the declared inputs; see `cyclotron.binding.bind`."""
+        return binding.bind(self, values)
 
     # -- details ---------------------------------------------------------------
 
@@ -432,10 +390,3 @@ class _AtLine:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if isinstance(error, ProgramError) and not hasattr(error, "line"):
             raise program_error(str(error), self.here()) from None
-
-
-def _choices(name: str, known: list[str]) -> str:
-    if near := difflib.get_close_matches(name, known, 1):
-        return f"did you mean {near[0]!r}?"
-    shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-    return f"it has {shown}" if known else "it has none"
