@@ -79,6 +79,20 @@ pub(crate) fn trace(
     })
 }
 
+/// The entries of a stream, and where they stand.
+fn entries_of(number: u32, stream: &Stream) -> impl Iterator<Item = (At, StreamOp)> + '_ {
+    let timed = (0..).zip(stream.timed());
+    timed.map(move |(entry, (cycle, op))| {
+        let at = At {
+            component: stream.component,
+            stream: number,
+            entry,
+            cycle,
+        };
+        (at, op)
+    })
+}
+
 struct Tracer<'a> {
     program: &'a FlatProgram,
     schedule: &'a Schedule,
@@ -169,13 +183,7 @@ impl<'a> Tracer<'a> {
     ) -> Result<(), SimError> {
         let schedule = self.schedule;
         for (number, stream) in (0..).zip(&schedule.streams) {
-            for (entry, (cycle, op)) in (0..).zip(stream.timed()) {
-                let at = At {
-                    component: stream.component,
-                    stream: number,
-                    entry,
-                    cycle,
-                };
+            for (at, op) in entries_of(number, stream) {
                 visit(self, at, &op)?;
             }
         }
@@ -187,21 +195,15 @@ impl<'a> Tracer<'a> {
         let schedule = self.schedule;
         for (number, stream) in (0..).zip(&schedule.streams) {
             let (mut reads, mut writes) = self.layout.ports(stream.component);
-            for (entry, (cycle, op)) in (0..).zip(stream.timed()) {
-                let at = At {
-                    component: stream.component,
-                    stream: number,
-                    entry,
-                    cycle,
-                };
+            for (at, op) in entries_of(number, stream) {
                 let span = self.span(at, &op)?;
                 let ports = match (&op, &mut writes) {
                     (StreamOp::Write { .. }, Some(writes)) => writes,
                     _ => &mut reads,
                 };
-                if !ports.start(cycle, span) {
+                if !ports.start(at.cycle, span) {
                     self.violations.add(at.violation(ViolationKind::Busy));
-                    self.busy.insert((number, entry));
+                    self.busy.insert((number, at.entry));
                 }
             }
         }
