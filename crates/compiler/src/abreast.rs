@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::error::{CompileError, proceed};
 
 /// How long the calling thread waits for others before it reports again.
-const PATIENCE: Duration = Duration::from_millis(20);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Is told a fraction of some work that is done; `Break` abandons it.
 pub(crate) type Report<'r> = dyn FnMut(f64) -> ControlFlow<()> + 'r;

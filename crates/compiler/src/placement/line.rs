@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use cyclotron_isa::{FlatProgram, Schedule, Step};
 use cyclotron_machine::Resolved;
@@ -19,11 +18,9 @@ use super::join::{Piece, join};
 use super::placer::{Placer, Site};
 use super::segment::Segment;
 use super::segmenter::Segmenter;
+use crate::abreast::PATIENCE;
 use crate::error::{CompileError, proceed};
 use crate::stats::PlacementStats;
-
-/// How long the calling thread waits for others before it reports again.
-const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Asks whoever watches whether to go on, given how many steps were placed.
 pub(crate) type Poll<'p> = dyn FnMut(usize) -> ControlFlow<()> + 'p;

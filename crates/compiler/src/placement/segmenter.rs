@@ -13,6 +13,7 @@ use cyclotron_isa::{DramContent, DramSlot, FlatProgram, NONE, Step};
 use cyclotron_machine::Resolved;
 
 use super::segment::{Action, Address, Instruction, Place, Segment};
+use super::streams::unread_inputs;
 use crate::topology::Topology;
 use crate::uses::distinct_sources;
 
@@ -108,12 +109,10 @@ impl<'a> Segmenter<'a> {
     /// The last segment, and all slots off-chip.
     pub fn finish(mut self) -> (Segment, Vec<DramSlot>) {
         // Inputs that nothing reads have a slot off-chip all the same.
-        for value in 0..self.flat.inputs.len() as u32 {
-            if !self.homes.contains_key(&value) {
-                let channel = self.channels[0].channel;
-                let content = DramContent::Input(value);
-                self.dram.push(DramSlot { channel, content });
-            }
+        let channel = self.channels[0].channel;
+        for value in unread_inputs(self.flat.inputs.len() as u32, &self.homes) {
+            let content = DramContent::Input(value);
+            self.dram.push(DramSlot { channel, content });
         }
         (self.open, self.dram)
     }

@@ -11,6 +11,14 @@ use super::join::{Piece, Strand, join};
 use super::path::Path;
 use crate::error::CompileError;
 
+/// The inputs that have no home because nothing reads them, of so many in all.
+pub(super) fn unread_inputs<H>(
+    inputs: u32,
+    homes: &HashMap<u32, H>,
+) -> impl Iterator<Item = u32> + '_ {
+    (0..inputs).filter(|value| !homes.contains_key(value))
+}
+
 /// Where a value lies off-chip.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Home {
@@ -195,7 +203,7 @@ impl Recorder {
 
     /// Gives inputs that nothing reads an off-chip slot all the same.
     pub fn name_unread_inputs(&mut self, inputs: u32, homes: &HashMap<u32, Home>, channel: u16) {
-        for value in (0..inputs).filter(|value| !homes.contains_key(value)) {
+        for value in unread_inputs(inputs, homes) {
             self.dram_slot(channel, DramContent::Input(value));
         }
     }
